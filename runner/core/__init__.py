@@ -1,0 +1,1 @@
+"""Values in, values out: nothing in here touches the world."""
