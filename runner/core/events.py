@@ -5,12 +5,12 @@ import enum
 import functools
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Union, cast
 
 from runner.core.errors import JournalError
-from runner.core.models import Basis, Declares, Oid, Outcome, Reading, Scale, Side, Status, TurnNo
+from runner.core.models import Basis, Declares, Direction, Oid, Outcome, Reading, Scale, Side, Status, TurnNo
 
 FORMAT = 1
 """The journal's format; a newer one is refused by name, an older one is read."""
@@ -61,6 +61,7 @@ class MetricNoise:
     """What A/A pairs say of one metric: `noise` is the robust scale of a pair difference on `scale` (1.4826 median |d|)."""
 
     name: str
+    direction: Direction
     scale: Scale
     deterministic: bool
     noise: float
@@ -316,56 +317,70 @@ def decode(kind: str, fields: Mapping[str, Json]) -> Fact:
     """The fact of that kind; raises JournalError where the fields are not its own."""
     if kind not in KINDS:
         raise JournalError(f"unknown kind of fact {kind!r}", "the journal was written by a newer version: update the runner")
-    return cast(Fact, _typed(KINDS[kind], fields, kind))
+    return cast(Fact, _reader(cast(Any, KINDS[kind]))(fields, kind))
 
 
-def _typed(hint: Any, value: Any, where: str) -> Any:
-    """`value` (parsed JSON) as the type `hint`, for the handful of type forms the facts use."""
-    origin, args = typing.get_origin(hint), typing.get_args(hint)
-    if hint is Json or hint is Any:
-        return value
-    if isinstance(hint, typing.NewType):
-        return _typed(hint.__supertype__, value, where)
-    if origin in (Union, types.UnionType):
-        if value is None and type(None) in args:
-            return None
-        return _typed(next(a for a in args if a is not type(None)), value, where)
-    if origin is Literal:
-        return _must(value in args, value, where)
-    if origin is tuple:
-        _must(isinstance(value, (list, tuple)), value, where)
-        return tuple(_typed(args[0], v, where) for v in value)
-    if origin is not None and issubclass(origin, Mapping):
-        _must(isinstance(value, dict), value, where)
-        return {k: _typed(args[1], v, where) for k, v in value.items()}
-    if dataclasses.is_dataclass(hint):
-        return _record(hint, value, where)
-    if issubclass(hint, enum.Enum):
-        _must(value in {e.value for e in hint}, value, where)
-        return hint(value)
-    if hint is float:
-        return float(_must(isinstance(value, (int, float)) and not isinstance(value, bool), value, where))
-    return _must(isinstance(value, hint) and (hint is bool or not isinstance(value, bool)), value, where)
-
-
-def _record(cls: Any, value: Any, where: str) -> Any:
-    _must(isinstance(value, Mapping), value, where)
-    fields = _fields(cls)
-    missing = [n for n, (_, required) in fields.items() if required and n not in value]
-    if missing or not value.keys() <= fields.keys():
-        odd = ", ".join(missing) or ", ".join(sorted(set(value) - set(fields)))
-        raise JournalError(
-            f"{where}: {'missing' if missing else 'unknown'} field {odd}", "the line was not written by this runner"
-        )
-    return cls(**{n: _typed(fields[n][0], v, f"{where}.{n}") for n, v in value.items()})
+_Read = Callable[[Any, str], Any]
 
 
 @functools.cache
-def _fields(cls: type) -> dict[str, tuple[Any, bool]]:
-    """Each field's type, and whether it has to be there."""
+def _reader(hint: Any) -> _Read:
+    """A function that takes parsed JSON as the type `hint`, for the handful of type forms the facts use."""
+    origin, args = typing.get_origin(hint), typing.get_args(hint)
+    if hint is Json:
+        return lambda value, where: value
+    if isinstance(hint, typing.NewType):
+        return _reader(hint.__supertype__)
+    if origin in (Union, types.UnionType):
+        inner = _reader(next(a for a in args if a is not type(None)))
+        return lambda value, where: None if value is None else inner(value, where)
+    if origin is Literal:
+        return lambda value, where: _must(value in args, value, where)
+    if origin is tuple:
+        return _sequence(_reader(args[0]), None if args[-1] is ... else len(args))
+    if origin is not None and issubclass(origin, Mapping):
+        return _mapping(_reader(args[1]))
+    if dataclasses.is_dataclass(hint):
+        return _record(cast(type, hint))
+    if issubclass(hint, enum.Enum):
+        members = {e.value: e for e in hint}
+        return lambda value, where: members[_must(isinstance(value, str) and value in members, value, where)]
+    if hint is float:
+        return lambda value, where: float(_must(type(value) in (int, float), value, where))
+    return lambda value, where: _must(type(value) is hint, value, where)
+
+
+def _sequence(item: _Read, length: int | None) -> _Read:
+    def read(value: Any, where: str) -> tuple[Any, ...]:
+        _must(isinstance(value, (list, tuple)) and length in (None, len(value)), value, where)
+        return tuple(item(v, where) for v in value)
+
+    return read
+
+
+def _mapping(item: _Read) -> _Read:
+    def read(value: Any, where: str) -> dict[str, Any]:
+        _must(isinstance(value, dict), value, where)
+        return {k: item(v, where) for k, v in value.items()}
+
+    return read
+
+
+def _record(cls: type) -> _Read:
+    """Fields one by one; a missing or an unknown one is refused by name."""
     hints = typing.get_type_hints(cls)
+    fields = {f.name: _reader(hints[f.name]) for f in dataclasses.fields(cls)}
     none = dataclasses.MISSING
-    return {f.name: (hints[f.name], f.default is none and f.default_factory is none) for f in dataclasses.fields(cls)}
+    required = {f.name for f in dataclasses.fields(cls) if f.default is none and f.default_factory is none}
+
+    def read(value: Any, where: str) -> Any:
+        _must(isinstance(value, Mapping), value, where)
+        if not required <= value.keys() <= fields.keys():
+            odd = ", ".join(sorted((required - value.keys()) | (value.keys() - fields.keys())))
+            raise JournalError(f"{where}: fields missing or unknown: {odd}", "the line was not written by this runner")
+        return cls(**{name: fields[name](v, name) for name, v in value.items()})
+
+    return read
 
 
 def _must(ok: bool, value: Any, where: str) -> Any:
