@@ -1,0 +1,25 @@
+"""The only room that speaks git."""
+
+from runner.repo.branch import advance, branch_tip, protect
+from runner.repo.nouns import Imported, Signature, Snapshot, TreeEntry, UserRepo
+from runner.repo.pristine import seal, verify
+from runner.repo.private import Private, open_private
+from runner.repo.user import discover, last_commit_of, unclean
+
+__all__ = [
+    "Imported",
+    "Private",
+    "Signature",
+    "Snapshot",
+    "TreeEntry",
+    "UserRepo",
+    "advance",
+    "branch_tip",
+    "discover",
+    "last_commit_of",
+    "open_private",
+    "protect",
+    "seal",
+    "unclean",
+    "verify",
+]
