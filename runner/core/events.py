@@ -205,9 +205,12 @@ class Proposed:
     notes: str | None = None
 
 
+GateKind = Literal["scope", "no_change", "duplicate", "build", "screen", "guard"]
+
+
 @dataclass(frozen=True, slots=True)
 class Check:
-    gate: Literal["scope", "no_change", "duplicate", "build", "screen", "guard"]
+    gate: GateKind
     name: str
     ok: bool
     reason: str

@@ -1,0 +1,200 @@
+"""What every step of a campaign has at hand: the contract, the repositories, the sandbox and where things lie."""
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath
+from typing import Protocol
+
+from runner import files
+from runner.agents.plug import Plug
+from runner.core.contract import RESEARCH_PYTHON, Argv, Contract
+from runner.core.errors import CampaignError
+from runner.core.models import Oid, TurnNo
+from runner.core.policy import Policy
+from runner.core.schemas import Schema
+from runner.core.surface import Surface
+from runner.evaluators.plug import Wanted
+from runner.processes import Finished, Limits
+from runner.repo import Private, UserRepo, verify
+from runner.sandbox import Job, Sandbox
+
+
+class Flag(Protocol):
+    """A word that a person may say at any time, e.g. by Ctrl-C."""
+
+    def is_set(self) -> bool: ...
+
+
+class Halt(Exception):
+    """The person asked to stop; raised between steps, when everything so far is written."""
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """Chance and time, so that a test can bring its own: `coin` is fair and private, `token` makes that many secret bytes."""
+
+    coin: Callable[[], bool]
+    token: Callable[[int], bytes]
+    now: Callable[[], str]
+    monotonic: Callable[[], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """A finished child as the plugs read it (`core.ended.Ended`)."""
+
+    exit_code: int | None
+    timed_out: bool
+    cancelled: bool
+    stdout: bytes
+    stderr: bytes
+    dropped: int
+    wall_s: float
+    cpu_s: float | None
+
+
+def exit_of(finished: Finished) -> Exit:
+    """A signal counts as a negative exit code, as everywhere in Python."""
+    return Exit(
+        exit_code=-finished.signal if finished.signal is not None else finished.exit_code,
+        timed_out=finished.timed_out,
+        cancelled=finished.cancelled,
+        stdout=finished.stdout.head + finished.stdout.tail,
+        stderr=finished.stderr.head + finished.stderr.tail,
+        dropped=finished.stdout.dropped,
+        wall_s=finished.wall_s,
+        cpu_s=finished.cpu_s,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """`experiment` is the experiment directory, `state` the runner's own, `evaluator` the checked copy of the experiment's files.
+
+    `root` is the repository's root as the contract spells it; `soon` and `at_once` are the person's two words;
+    `python` runs shipped helpers and stands in for `$RESEARCH_PYTHON`.
+    """
+
+    contract: Contract
+    experiment: Path
+    state: Path
+    user: UserRepo
+    root: PurePath
+    private: Private
+    surface: Surface
+    sandbox: Sandbox
+    plug: Plug
+    schema: Schema
+    policy: Policy
+    wanted: Wanted
+    secret: bytes
+    python: str
+    path: str
+    evaluator: Path
+    evaluator_digest: str
+    world: World
+    soon: Flag
+    at_once: Flag
+    told: Callable[[str, str], None] = field(default=lambda phase, text: None)
+
+    def pause(self) -> None:
+        """The seam between two steps: raises Halt when the person asked to stop, by a signal or by the STOP file."""
+        if self.soon.is_set() or self.at_once.is_set() or (self.experiment / "STOP").exists():
+            raise Halt
+
+    def artifacts(self, turn: TurnNo) -> Path:
+        path = self.experiment / "artifacts" / f"attempt_{turn:04d}"
+        path.mkdir(parents=True, exist_ok=True)
+        return path
+
+    @property
+    def cwd(self) -> str:
+        """project_root below the tree, or the tree's root where it lies outside it."""
+        return below(self.contract.project_root, self.root) or ""
+
+    def settings(self) -> tuple[str, ...]:
+        """The settings files as tree-relative paths."""
+        paths = (below(p, self.root) for p in self.contract.settings_files)
+        return tuple(p for p in paths if p is not None)
+
+    def settings_argument(self) -> str:
+        """The first settings file in the tree being measured, or `-` where code is edited."""
+        settings = self.settings()
+        return str(PurePath(self.sandbox.places.tree) / settings[0]) if settings else "-"
+
+    def argv(self, command: Argv) -> tuple[str, ...]:
+        """A command of the contract as it runs inside: the experiment's own files from their checked copy."""
+        return tuple(self._inside(word) for word in command)
+
+    def _inside(self, word: str) -> str:
+        if word == RESEARCH_PYTHON:
+            return self.python
+        inside = below(PurePath(word), self.experiment) if word.startswith("/") else None
+        return str(PurePath(self.sandbox.places.experiment) / inside) if inside else word
+
+    def seed(self, turn: TurnNo, pair: int) -> int:
+        """RESEARCH_SEED of a pair: the same for both sides and for a repeated pair, not to be guessed by an agent."""
+        text = f"{self.contract.seed}:{turn}:{pair}".encode()
+        return int.from_bytes(hashlib.sha256(self.secret + text).digest()[:4], "big") >> 1
+
+
+def below(path: PurePath, root: PurePath) -> str | None:
+    """`path` relative to `root` with slashes, None where it lies elsewhere; "" for the root itself."""
+    if not path.is_relative_to(root):
+        return None
+    inside = path.relative_to(root).as_posix()
+    return "" if inside == "." else inside
+
+
+def limits(bench: Bench) -> Limits:
+    """What the contract lets one process take."""
+    wanted = bench.contract.sandbox
+    return Limits(memory_bytes=wanted.memory, processes=wanted.processes)
+
+
+def side(bench: Bench, commit: Oid) -> Path:
+    """The pristine tree of a commit, made once; one that was touched since is made again."""
+    tree = bench.state / "trees" / commit
+    if not bench.private.checkout(commit, tree) and verify(tree):
+        files.remove_tree(tree)
+        bench.private.checkout(commit, tree)
+    return tree
+
+
+def run_in_side(
+    bench: Bench,
+    commit: Oid,
+    command: Argv,
+    timeout_s: float,
+    *,
+    env: Mapping[str, str] | None = None,
+    output: Path | None = None,
+) -> Finished:
+    """Run a command of the contract in a side's tree, behind a layer that is thrown away; no network, nothing else alive.
+
+    Raises CampaignError when the evaluator's copy is no longer what the journal says, Halt when the person said "now".
+    """
+    if files.digest(bench.evaluator) != bench.evaluator_digest:
+        raise CampaignError(
+            f"the evaluator's checked copy in {bench.evaluator} has changed since the campaign began",
+            "nothing was measured with it; remove that directory and start again",
+        )
+    finished = bench.sandbox.run(
+        Job(
+            argv=bench.argv(command),
+            tree=side(bench, commit),
+            tree_mode="discard",
+            cwd=bench.cwd or ".",
+            timeout_s=timeout_s,
+            env={"RESEARCH_PYTHON": bench.python, **(env or {})},
+            output=output,
+            experiment=bench.evaluator,
+            network=bench.contract.sandbox.network == "host",
+            limits=limits(bench),
+        ),
+        cancel=bench.at_once,
+    )
+    if finished.cancelled:
+        raise Halt
+    return finished

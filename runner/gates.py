@@ -1,0 +1,158 @@
+"""The yes or no before measuring: scope, no change, duplicate, then the screen and the guards; the first refusal ends it."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+from runner.bench import Bench, run_in_side
+from runner.core.contract import Guard
+from runner.core.errors import CampaignError
+from runner.core.events import Change, Check, Gated, GateKind, Proposed
+from runner.core.models import Basis, Oid, Status, TurnNo
+from runner.core.state import State, TurnRecord
+from runner.core.surface import reserved
+from runner.processes import Finished
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """What a gate says when it refuses; `twin` is the earlier turn with the same tree."""
+
+    reason: str
+    status: Status
+    basis: Basis
+    twin: TurnNo | None = None
+
+
+def gate(bench: Bench, state: State, proposed: Proposed) -> Gated:
+    """Every check in order up to the first refusal, with its seconds."""
+    checks: list[Check] = []
+    for kind, name, look in _gates(bench, state, proposed):
+        bench.told("gate", name)
+        start = bench.world.monotonic()
+        refusal = look()
+        seconds = round(bench.world.monotonic() - start, 6)
+        checks.append(Check(kind, name, refusal is None, refusal.reason if refusal else "", seconds))
+        if refusal:
+            return Gated(tuple(checks), refusal.status, refusal.basis, refusal.twin)
+    return Gated(tuple(checks), None, None)
+
+
+_Look = Callable[[], Refusal | None]
+
+
+def _gates(bench: Bench, state: State, proposed: Proposed) -> Iterator[tuple[GateKind, str, _Look]]:
+    """The gates in their order; lazily, since a later one needs what an earlier one has let through."""
+    yield "scope", "scope", lambda: scope(bench, proposed)
+    yield "no_change", "no_change", lambda: no_change(proposed)
+    yield "duplicate", "duplicate", lambda: duplicate(state, proposed)
+    candidate = proposed.candidate
+    assert candidate is not None, "no_change lets no empty candidate through"
+    if bench.contract.screen:
+        yield "screen", "screen", lambda: screen(bench, candidate)
+    for guard in bench.contract.guards:
+        yield "guard", guard.name, partial(guarded, bench, candidate, guard)
+
+
+def scope(bench: Bench, proposed: Proposed) -> Refusal | None:
+    """Every path that was touched, both ends of a rename, has to be in the surface; so has what the import left out."""
+    faults = [*proposed.problems, *(f for change in proposed.changes for f in _faults(bench, change))]
+    if not faults:
+        return None
+    more = f" (and {len(faults) - 5} more)" if len(faults) > 5 else ""
+    return Refusal("; ".join(faults[:5]) + more, Status.REJECTED, Basis.SURFACE_VIOLATION)
+
+
+def _faults(bench: Bench, change: Change) -> Iterator[str]:
+    for path in filter(None, (change.old, change.path)):
+        why = reserved(path) or bench.surface.refusal(path)
+        if why:
+            yield f"{path} {_what(change)}: {why}"
+    if change.new_mode == "120000":
+        yield f"{change.path} is a symlink to {change.target}: links are not followed, so none may be added or changed"
+
+
+def _what(change: Change) -> str:
+    if change.kind == "R":
+        return f"renamed from {change.old} to {change.path}"
+    if change.old_mode and change.new_mode and change.old_mode != change.new_mode:
+        return f"changed its mode from {change.old_mode} to {change.new_mode}"
+    return {"A": "added", "D": "deleted", "M": "changed", "T": "changed its type"}[change.kind]
+
+
+def no_change(proposed: Proposed) -> Refusal | None:
+    if proposed.candidate is not None:
+        return None
+    left = f"; {proposed.ignored} ignored files were left out" if proposed.ignored else ""
+    return Refusal(f"the worker left the tree as it was{left}", Status.NO_CHANGE, Basis.NO_CHANGE)
+
+
+def duplicate(state: State, proposed: Proposed) -> Refusal | None:
+    """The same tree as an earlier candidate of this segment: its verdict stands, nothing is measured again."""
+    segment = state.opened.segment if state.opened else 0
+    twin = next((r for r in state.finished if r.tree == proposed.tree and r.segment == segment and _told(r)), None)
+    if twin is None:
+        return None
+    reason = f"the same tree as turn {twin.turn} ({twin.decided.status}: {twin.decided.reason})"
+    return Refusal(reason, Status.DUPLICATE, Basis.DUPLICATE_CANDIDATE, twin.turn)
+
+
+def _told(record: TurnRecord) -> bool:
+    """Whether that turn said something of its tree; an empty or an interrupted one did not."""
+    return record.candidate is not None and record.decided.status.is_verdict and record.decided.status is not Status.DUPLICATE
+
+
+def screen(bench: Bench, commit: Oid) -> Refusal | None:
+    contract = bench.contract
+    finished = run_in_side(bench, commit, (*contract.screen, bench.settings_argument()), contract.timeouts.screen_s)
+    fault = _fault(finished, contract.timeouts.screen_s)
+    return Refusal(f"screen: {fault}", Status.REJECTED, Basis.SCREEN_FAILED) if fault else None
+
+
+def guarded(bench: Bench, commit: Oid, guard: Guard) -> Refusal | None:
+    finished = run_in_side(bench, commit, guard.run, guard.timeout_s)
+    fault = _fault(finished, guard.timeout_s) or _uncounted(guard, finished)
+    return Refusal(f"guard {guard.name}: {fault}", Status.REJECTED, Basis.GUARD_FAILED) if fault else None
+
+
+def _fault(finished: Finished, timeout_s: float) -> str | None:
+    if finished.not_started:
+        return f"could not be started: {finished.not_started}"
+    if finished.timed_out:
+        return f"no end after {timeout_s:g} s"
+    if finished.ok:
+        return None
+    how = f"signal {finished.signal}" if finished.signal is not None else f"exit code {finished.exit_code}"
+    return f"{how}; {last_words(finished)}"
+
+
+def last_words(finished: Finished, limit: int = 400) -> str:
+    """The end of what a child said, for one line of a message."""
+    said = (finished.stderr.text().strip() or finished.stdout.text().strip()).splitlines()
+    return " | ".join(line.strip() for line in said[-4:])[-limit:] or "it said nothing"
+
+
+def _uncounted(guard: Guard, finished: Finished) -> str | None:
+    """Fewer passes than expected means that tests were skipped, deselected or never collected."""
+    if guard.expect_passed is None:
+        return None
+    counts = re.findall(r"(\d+) passed", finished.stdout.text()) or re.findall(r"(?m)^Ran (\d+) tests?", finished.stderr.text())
+    passed = int(counts[-1]) if counts else None
+    if passed == guard.expect_passed:
+        return None
+    return f"expected {guard.expect_passed} passed, found {'no count' if passed is None else passed}"
+
+
+def hold_on_incumbent(bench: Bench, incumbent: Oid) -> None:
+    """The screen and every guard on the incumbent itself, once, before any agent; CampaignError where one fails there."""
+    looks: list[_Look] = [partial(screen, bench, incumbent)] if bench.contract.screen else []
+    looks += [partial(guarded, bench, incumbent, guard) for guard in bench.contract.guards]
+    for look in looks:
+        bench.pause()
+        refusal = look()
+        if refusal:
+            raise CampaignError(
+                f"it already fails on the incumbent: {refusal.reason}",
+                "mend the repository or the command first: no candidate could be told from the incumbent by it",
+            )

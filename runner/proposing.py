@@ -1,0 +1,302 @@
+"""Let the worker propose in a copy of its own, and take what it left as one commit."""
+
+import dataclasses
+import json
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+
+from runner import files
+from runner.agents.plug import Answer, Exhausted, Launch, Returned, Task
+from runner.bench import Bench, Exit, Halt, exit_of, side
+from runner.core.contract import Contract
+from runner.core.errors import ContractError
+from runner.core.events import Change, Proposed, Worked
+from runner.core.models import Oid, TurnNo
+from runner.core.prompts import Words, work_prompt
+from runner.core.schemas import WorkerTurn
+from runner.core.state import OpenTurn, State
+from runner.processes import Finished
+from runner.repo import Imported, Snapshot
+from runner.sandbox import Job, Mount
+from runner.shipped import shipped
+
+ANSWER = "worker_turn.json"
+PROMPT = "prompt.md"
+ANSWER_LIMIT = 1 << 20
+FILE_LIMIT = 32 << 20
+CHANGES_LIMIT = 1000
+"""Bytes one file of a candidate may have; larger ones are refused at the import. Paths one candidate may touch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """Where one turn's agent works: its copy, its answer, its input, and what the copy looked like at first."""
+
+    root: Path
+
+    @property
+    def tree(self) -> Path:
+        return self.root / "tree"
+
+    @property
+    def output(self) -> Path:
+        return self.root / "output"
+
+    @property
+    def input(self) -> Path:
+        return self.root / "input"
+
+    @property
+    def snapshot(self) -> Path:
+        return self.root / "snapshot.json"
+
+
+def desk(bench: Bench) -> Desk:
+    return Desk(bench.state / "agent")
+
+
+@dataclass(frozen=True, slots=True)
+class Harvest:
+    """What the finished copy holds: the tree as the import took it, and the worker's words."""
+
+    imported: Imported
+    answer: Answer
+    seconds: float
+    exit_code: int | None
+
+
+def task(bench: Bench, state: State, turn: TurnNo, incumbent: Oid) -> Task:
+    """The order for one turn; the same for the same journal, so that a resumed turn gives the same one."""
+    contract = bench.contract
+    segment = state.opened.segment if state.opened else 0
+    first = state.opened.incumbent if state.opened else incumbent
+    records = tuple(r for r in state.finished if r.segment == segment)
+    return Task(
+        turn=turn,
+        prompt=_prompt(bench, state),
+        worker=contract.worker,
+        direction=contract.objective.primary.direction,
+        input_dir=str(bench.sandbox.places.input),
+        python=bench.python,
+        path=bench.path,
+        contract_dir=bench.experiment,
+        root=bench.root,
+        cwd=bench.cwd,
+        seed=contract.seed,
+        parameters=contract.parameters,
+        records=records,
+        settings=_settings(bench, incumbent),
+        first_settings=_settings(bench, first),
+        patches=_patches(contract),
+        played=sum(r.decided.status.value != "interrupted" for r in state.finished),
+    )
+
+
+def _settings(bench: Bench, commit: Oid) -> dict[str, bytes]:
+    found = {path: bench.private.read(commit, path) for path in bench.settings()}
+    return {path: data for path, data in found.items() if data is not None}
+
+
+def _patches(contract: Contract) -> tuple[tuple[str, bytes], ...]:
+    folder = contract.worker.folder
+    if folder is None:
+        return ()
+    if not Path(folder).is_dir():
+        raise ContractError(contract.say("worker.folder", f"expected a folder of patches, found none at {folder}"))
+    names = sorted(p.name for p in Path(folder).iterdir() if p.suffix in (".patch", ".diff"))
+    return tuple((name, files.read_plain(Path(folder) / name)) for name in names)
+
+
+def _prompt(bench: Bench, state: State) -> str:
+    """The person's files as they are now; program.md may be edited while it runs."""
+    words = Words(
+        *(_text(bench.experiment / name) for name in ("goal_prompt.md", "judge_prompt.md", "program.md", "program.learned.md"))
+    )
+    surface = [s for w in bench.contract.writable_paths if (s := _shown(w.path, w.tree, bench.root))]
+    return work_prompt(shipped("prompts", "work_prompt.md").decode(), bench.contract, words, state.finished, surface)
+
+
+def _shown(path: PurePath, tree: bool, root: PurePath) -> str:
+    inside = path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
+    return inside + "/" * tree
+
+
+def _text(path: Path) -> str:
+    return path.read_bytes().decode("utf-8", "replace") if path.is_file() else ""
+
+
+def ready(bench: Bench, state: State) -> Exhausted | None:
+    """Whether the agent has another proposal; ContractError where it can never make one."""
+    assert state.incumbent is not None, "a campaign has an incumbent from its first line on"
+    order = bench.plug.prepare(task(bench, state, state.next_turn, state.incumbent))
+    return order if isinstance(order, Exhausted) else None
+
+
+def work(bench: Bench, state: State, turn: OpenTurn) -> tuple[Worked, Harvest]:
+    """Run the worker from scratch in a fresh copy; what an earlier, killed try left is thrown away."""
+    place = desk(bench)
+    files.remove_tree(place.root)
+    place.output.mkdir(parents=True)
+    launch = _launch(bench, state, turn)
+    pristine = side(bench, turn.incumbent)
+    place.snapshot.write_bytes(bench.private.agent_copy(turn.incumbent, pristine, place.tree).to_bytes())
+    _lay_out(bench, place, launch, turn)
+    bench.told("work", bench.contract.worker.agent)
+    finished = _run(bench, place, launch)
+    _keep(bench, turn.turn, finished)
+    files.write_durably(place.root / "exit.json", exit_bytes(turn.turn, exit_of(finished)))
+    harvest = gather(bench, state, turn)
+    assert harvest is not None, "the copy was there a moment ago"
+    answer = harvest.answer
+    worked = Worked(answer.outcome, harvest.exit_code, harvest.seconds, answer.usage, answer.reason, not_held(bench))
+    return worked, harvest
+
+
+def not_held(bench: Bench) -> tuple[str, ...]:
+    """What the confinement of this machine does not hold, marked on every turn."""
+    found = bench.sandbox.report.get("not_held")
+    return tuple(str(item) for item in found) if isinstance(found, (list, tuple)) else ()
+
+
+def _launch(bench: Bench, state: State, turn: OpenTurn) -> Launch:
+    order = bench.plug.prepare(task(bench, state, turn.turn, turn.incumbent))
+    if isinstance(order, Exhausted):
+        raise ContractError(f"turn {turn.turn} is open, and the agent has nothing left: {order.reason}", "put its proposals back")
+    return order
+
+
+def _lay_out(bench: Bench, place: Desk, launch: Launch, turn: OpenTurn) -> None:
+    place.input.mkdir()
+    prompt = launch.files.get(PROMPT, launch.stdin)
+    for name, data in {**launch.files, PROMPT: prompt}.items():
+        (place.input / name).write_bytes(data)
+    (bench.artifacts(turn.turn) / PROMPT).write_bytes(prompt)
+
+
+def _run(bench: Bench, place: Desk, launch: Launch) -> Finished:
+    places = bench.sandbox.places
+    env = {
+        "RESEARCH_WORKER_OUTPUT": str(places.output / ANSWER),
+        "RESEARCH_WORKER_PROMPT": str(places.input / PROMPT),
+        "RESEARCH_PYTHON": bench.python,
+        **launch.env,
+    }
+    job = Job(
+        argv=launch.argv,
+        tree=place.tree,
+        tree_mode="keep",
+        cwd=bench.cwd or ".",
+        stdin=launch.stdin,
+        env=env,
+        mounts=tuple(Mount(Path(p), Path(p)) for p in launch.read_only),
+        output=place.output,
+        input=place.input,
+        network=bench.contract.sandbox.network == "host",
+        timeout_s=bench.contract.timeouts.worker_s,
+    )
+    finished = bench.sandbox.run(job, cancel=bench.at_once)
+    if finished.cancelled:
+        raise Halt
+    return finished
+
+
+def _keep(bench: Bench, turn: TurnNo, finished: Finished) -> None:
+    """The agent's own output and answer, beside the prompt, for the person."""
+    folder = bench.artifacts(turn)
+    (folder / "agent_stdout.txt").write_text(finished.stdout.text(), encoding="utf-8")
+    (folder / "agent_stderr.txt").write_text(finished.stderr.text(), encoding="utf-8")
+    answer = _answer(desk(bench))
+    if answer is not None:
+        (folder / ANSWER).write_bytes(answer)
+
+
+def _answer(place: Desk) -> bytes | None:
+    try:
+        return files.read_plain(place.output / ANSWER, ANSWER_LIMIT)
+    except (OSError, ValueError):
+        return None
+
+
+def exit_bytes(turn: TurnNo, ended: Exit) -> bytes:
+    """How the agent ended, kept beside its copy, so that a kill after it costs no second call."""
+    texts = {name: getattr(ended, name).decode("utf-8", "surrogateescape") for name in ("stdout", "stderr")}
+    return json.dumps({"turn": turn, "exit": {**dataclasses.asdict(ended), **texts}}).encode()
+
+
+def _exit(place: Desk, turn: TurnNo) -> Exit | None:
+    """The record of `exit_bytes`, None where it is not this turn's."""
+    try:
+        record = json.loads(files.read_plain(place.root / "exit.json"))
+    except (OSError, ValueError):
+        return None
+    if record["turn"] != turn:
+        return None
+    texts = {name: record["exit"][name].encode("utf-8", "surrogateescape") for name in ("stdout", "stderr")}
+    return Exit(**{**record["exit"], **texts})
+
+
+def gather(bench: Bench, state: State, turn: OpenTurn) -> Harvest | None:
+    """Import the finished copy of this turn; repeatable, None where the copy is gone with the state directory."""
+    place = desk(bench)
+    ended = _exit(place, turn.turn)
+    if ended is None or not place.tree.is_dir():
+        return None
+    pristine = side(bench, turn.incumbent)
+    snapshot = Snapshot.from_bytes(place.snapshot.read_bytes())
+    imported = bench.private.import_tree(turn.incumbent, place.tree, pristine, snapshot, limit_bytes=FILE_LIMIT)
+    schema = json.loads(shipped("schemas", "worker_turn.schema.json"))
+    lines = _lines(bench, turn.incumbent, imported) if imported.changes else None
+    back = Returned(_launch(bench, state, turn), ended, _answer(place), imported.changes, lines, schema)
+    return Harvest(imported, bench.plug.read(back), round(ended.wall_s, 6), ended.exit_code)
+
+
+def _lines(bench: Bench, base: Oid, imported: Imported) -> tuple[int, int]:
+    """Lines added and removed."""
+    rows = bench.private.diff(base, imported.tree).split(b"\n")
+    plus = sum(row.startswith(b"+") and not row.startswith(b"+++ ") for row in rows)
+    return plus, sum(row.startswith(b"-") and not row.startswith(b"--- ") for row in rows)
+
+
+def propose(bench: Bench, turn: OpenTurn, harvest: Harvest) -> Proposed:
+    """The imported tree as one commit, pinned before the journal names it; None where nothing changed."""
+    imported, answer = harvest.imported, harvest.answer
+    candidate = _commit(bench, turn, harvest) if imported.changes else None
+    said: WorkerTurn | None = answer.turn
+    return Proposed(
+        candidate=candidate,
+        tree=imported.tree,
+        hypothesis=said.hypothesis if said else None,
+        approach=said.approach if said else None,
+        declares=said.declares if said else None,
+        message=answer.message,
+        changes=tuple(_printable(change) for change in imported.changes[:CHANGES_LIMIT]),
+        ignored=imported.ignored,
+        problems=(*imported.problems, *_too_many(imported)),
+        parameters=said.parameters if said else None,
+        expected_effect=said.expected_effect if said else None,
+        notes=said.notes if said else None,
+    )
+
+
+def _printable(change: Change) -> Change:
+    """Names in the journal are valid text; a name that is none is shown escaped, component by component."""
+    show = files.display
+    return dataclasses.replace(
+        change,
+        path=show(change.path),
+        old=show(change.old) if change.old else None,
+        target=show(change.target) if change.target else None,
+    )
+
+
+def _too_many(imported: Imported) -> tuple[str, ...]:
+    count = len(imported.changes)
+    return (f"{count} paths were touched, at most {CHANGES_LIMIT} are taken",) if count > CHANGES_LIMIT else ()
+
+
+def _commit(bench: Bench, turn: OpenTurn, harvest: Harvest) -> Oid:
+    trailers = {"Research-Attempt": f"{turn.turn:04d}", "Research-Experiment": bench.contract.id}
+    commit = bench.private.commit(harvest.imported.tree, turn.incumbent, harvest.answer.message, turn.opened_at, trailers)
+    bench.private.pin(f"refs/turn/{turn.turn:04d}", commit)
+    (bench.artifacts(turn.turn) / "diff.patch").write_bytes(bench.private.diff(turn.incumbent, commit))
+    return commit
