@@ -8,16 +8,18 @@ from typing import Protocol
 
 from runner import files
 from runner.agents.plug import Plug
+from runner.core.budget import Ending
 from runner.core.contract import RESEARCH_PYTHON, Argv, Contract
 from runner.core.errors import CampaignError
 from runner.core.models import Oid, TurnNo
+from runner.core.news import News, Phase, PhaseName
 from runner.core.policy import Policy
 from runner.core.schemas import Schema
 from runner.core.surface import Surface
 from runner.evaluators.plug import Wanted
 from runner.processes import Finished, Limits
 from runner.repo import Private, UserRepo, verify
-from runner.sandbox import Job, Sandbox
+from runner.sandbox import Job, Mount, Sandbox
 
 
 class Flag(Protocol):
@@ -68,6 +70,13 @@ def exit_of(finished: Finished) -> Exit:
     )
 
 
+@dataclass(slots=True)
+class Deadline:
+    """The bound that may be reached in the middle of a turn; the open turn then waits for the next start."""
+
+    reached: Callable[[], Ending | None] = field(default=lambda: None)
+
+
 @dataclass(frozen=True, slots=True)
 class Bench:
     """`experiment` is the experiment directory, `state` the runner's own, `evaluator` the checked copy of the experiment's files.
@@ -96,12 +105,17 @@ class Bench:
     world: World
     soon: Flag
     at_once: Flag
-    told: Callable[[str, str], None] = field(default=lambda phase, text: None)
+    deadline: Deadline
+    news: Callable[[News], None] = field(default=lambda news: None)
 
     def pause(self) -> None:
-        """The seam between two steps: raises Halt when the person asked to stop, by a signal or by the STOP file."""
-        if self.soon.is_set() or self.at_once.is_set() or (self.experiment / "STOP").exists():
+        """The seam between two steps: raises Halt when a signal, the STOP file or the clock says so."""
+        asked = self.soon.is_set() or self.at_once.is_set() or (self.experiment / "STOP").exists()
+        if asked or self.deadline.reached():
             raise Halt
+
+    def tell(self, turn: TurnNo, phase: PhaseName, detail: str = "") -> None:
+        self.news(Phase(turn, phase, detail))
 
     def artifacts(self, turn: TurnNo) -> Path:
         path = self.experiment / "artifacts" / f"attempt_{turn:04d}"
@@ -147,6 +161,15 @@ def below(path: PurePath, root: PurePath) -> str | None:
     return "" if inside == "." else inside
 
 
+def links(bench: Bench) -> tuple[Mount, ...]:
+    """What a fresh checkout lacks, brought in read-only from the person's own (`setup.link`)."""
+    setup = bench.contract.setup
+    if setup is None:
+        return ()
+    tree, home = bench.sandbox.places.tree / bench.cwd, Path(bench.contract.project_root)
+    return tuple(Mount(home / name, tree / name) for name in setup.link)
+
+
 def limits(bench: Bench) -> Limits:
     """What the contract lets one process take."""
     wanted = bench.contract.sandbox
@@ -190,6 +213,7 @@ def run_in_side(
             env={"RESEARCH_PYTHON": bench.python, **(env or {})},
             output=output,
             experiment=bench.evaluator,
+            mounts=links(bench),
             network=bench.contract.sandbox.network == "host",
             limits=limits(bench),
         ),

@@ -25,11 +25,11 @@ class Refusal:
     twin: TurnNo | None = None
 
 
-def gate(bench: Bench, state: State, proposed: Proposed) -> Gated:
+def gate(bench: Bench, state: State, turn: TurnNo, proposed: Proposed) -> Gated:
     """Every check in order up to the first refusal, with its seconds."""
     checks: list[Check] = []
     for kind, name, look in _gates(bench, state, proposed):
-        bench.told("gate", name)
+        bench.tell(turn, "gate", name)
         start = bench.world.monotonic()
         refusal = look()
         seconds = round(bench.world.monotonic() - start, 6)

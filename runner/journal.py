@@ -70,7 +70,7 @@ def _entry(line: bytes, number: int, head: str) -> Entry:
             f"{NAME}:{number}: written in format {record['format']}, this runner reads up to {FORMAT}", "update the runner"
         )
     try:
-        return Entry(seq, at, None if turn is None else TurnNo(turn), decode(kind, record))
+        return Entry(seq, at, None if turn is None else TurnNo(turn), decode(kind, record), link(line))
     except JournalError as error:
         raise JournalError(f"{NAME}:{number}: {error.what}", error.mend) from None
 
@@ -96,33 +96,40 @@ def look(experiment: Path) -> Scan:
 
 @dataclass(slots=True)
 class Journal:
-    """The one writer's hold on a journal; closing it lets go of the lock."""
+    """The one writer's hold on a journal; the file is made with its first line, closing lets go of the lock."""
 
     path: Path
     head: str
-    _file: int
+    _file: int | None
     _lock: int
     _next: int
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was ever written to it."""
+        return self._next == 1
+
     def append(self, fact: Fact, turn: TurnNo | None, at: str) -> Entry:
         """Write one line and sync it; when it cannot be written whole, the file is put back and JournalError raised."""
-        entry = Entry(self._next, at, turn, fact)
-        record = {"seq": entry.seq, "at": at, "turn": turn, "kind": type(fact).__name__, "prev": self.head, **encode(fact)}
+        record = {"seq": self._next, "at": at, "turn": turn, "kind": type(fact).__name__, "prev": self.head, **encode(fact)}
         line = json.dumps(record, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8", "strict")
-        size = os.fstat(self._file).st_size
+        self._file = file = _open(self.path) if self._file is None else self._file
+        size = os.fstat(file).st_size
         try:
-            _write_all(self._file, line + b"\n")
-            os.fsync(self._file)
+            _write_all(file, line + b"\n")
+            os.fsync(file)
         except OSError as error:
-            _put_back(self._file, size)
+            _put_back(file, size)
             raise JournalError(
                 f"journal not written: {error.strerror} ({self.path})", "nothing has moved; make room, then run the same command"
             ) from error
-        self.head, self._next = link(line), self._next + 1
+        entry = Entry(self._next, at, turn, fact, link(line))
+        self.head, self._next = entry.link, self._next + 1
         return entry
 
     def close(self) -> None:
-        os.close(self._file)
+        if self._file is not None:
+            os.close(self._file)
         os.close(self._lock)
 
     def __enter__(self) -> "Journal":
@@ -133,17 +140,17 @@ class Journal:
 
 
 def open_journal(experiment: Path) -> tuple[Journal, Scan]:
-    """Take the lock and the journal of an experiment, and say what stands in it; makes an empty one where there is none.
+    """Take the lock and the journal of an experiment, and say what stands in it; there may be none yet.
 
     A torn last line is cut and kept in `journal.jsonl.torn`; damage anywhere else, or a second writer, is refused.
     """
     lock = _lock(experiment)
+    path = experiment / NAME
+    file = None
     try:
-        file = _open(experiment / NAME)
-    except BaseException:
-        os.close(lock)
-        raise
-    try:
+        if not os.path.lexists(path):
+            return Journal(path, FIRST_LINK, None, lock, 1), scan(b"")
+        file = _open(path)
         found = scan(_read_all(file))
         if found.damage:
             number, why = found.damage
@@ -152,10 +159,11 @@ def open_journal(experiment: Path) -> tuple[Journal, Scan]:
             )
         if found.torn:
             _set_aside(experiment / f"{NAME}.torn", file, found.good)
-        return Journal(experiment / NAME, found.head, file, lock, len(found.entries) + 1), found
+        return Journal(path, found.head, file, lock, len(found.entries) + 1), found
     except BaseException:
-        os.close(file)
         os.close(lock)
+        if file is not None:
+            os.close(file)
         raise
 
 

@@ -35,7 +35,7 @@ def take(bench: Bench, turn: TurnNo, number: int, side: Side, commit: Oid, limit
     timeout_s = min(contract.timeouts.evaluation_s, limit_s) if side == "candidate" else contract.timeouts.evaluation_s
     seed = bench.seed(turn, number)
     output = _fresh(bench.state / "output")
-    bench.told("measure", f"pair {number}: {side}")
+    bench.tell(turn, "measure" if turn else "calibrate", f"pair {number}, {side}")
     finished = run_in_side(bench, commit, _command(bench), timeout_s, env={"RESEARCH_SEED": str(seed)}, output=output)
     if finished.not_started:
         raise CampaignError(

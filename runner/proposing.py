@@ -7,7 +7,7 @@ from pathlib import Path, PurePath
 
 from runner import files
 from runner.agents.plug import Answer, Exhausted, Launch, Returned, Task
-from runner.bench import Bench, Exit, Halt, exit_of, side
+from runner.bench import Bench, Exit, Halt, exit_of, links, side
 from runner.core.contract import Contract
 from runner.core.errors import ContractError
 from runner.core.events import Change, Proposed, Worked
@@ -141,7 +141,7 @@ def work(bench: Bench, state: State, turn: OpenTurn) -> tuple[Worked, Harvest]:
     pristine = side(bench, turn.incumbent)
     place.snapshot.write_bytes(bench.private.agent_copy(turn.incumbent, pristine, place.tree).to_bytes())
     _lay_out(bench, place, launch, turn)
-    bench.told("work", bench.contract.worker.agent)
+    bench.tell(turn.turn, "propose", bench.contract.worker.agent)
     finished = _run(bench, place, launch)
     _keep(bench, turn.turn, finished)
     files.write_durably(place.root / "exit.json", exit_bytes(turn.turn, exit_of(finished)))
@@ -188,7 +188,7 @@ def _run(bench: Bench, place: Desk, launch: Launch) -> Finished:
         cwd=bench.cwd or ".",
         stdin=launch.stdin,
         env=env,
-        mounts=tuple(Mount(Path(p), Path(p)) for p in launch.read_only),
+        mounts=(*links(bench), *(Mount(Path(p), Path(p)) for p in launch.read_only)),
         output=place.output,
         input=place.input,
         network=bench.contract.sandbox.network == "host",

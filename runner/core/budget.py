@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from runner.core.contract import Budget
 from runner.core.models import Status
+from runner.core.news import Left
 from runner.core.state import State
 
 
@@ -24,6 +25,33 @@ class Session:
     max_turns: int | None
     budget_s: float | None
     active_s: float
+
+
+TOTALS = frozenset({"budget.turns", "budget.wall_clock", "budget.tokens", "budget.cost_usd", "budget.saturation"})
+"""Rules that end the whole campaign, not only this start: the honest total is due, and another start ends at once."""
+
+
+def is_total(end: Ending) -> bool:
+    return end.rule in TOTALS
+
+
+def left(state: State, bounds: Budget, session: Session) -> Left:
+    """What is left before the next turn, by the nearer of the campaign's bounds and this start's."""
+    tokens, cost = tokens_spent(state), cost_spent(state)
+    turns = [
+        *([bounds.turns - state.verdicts] if bounds.turns is not None else []),
+        *([session.max_turns - state.verdicts_since_stop] if session.max_turns is not None else []),
+    ]
+    seconds = [
+        *([bounds.wall_clock_s - state.active_before - session.active_s] if bounds.wall_clock_s is not None else []),
+        *([session.budget_s - session.active_s] if session.budget_s is not None else []),
+    ]
+    return Left(
+        turns=min(turns, default=None),
+        seconds=min(seconds, default=None),
+        tokens=bounds.tokens - tokens if bounds.tokens is not None and tokens is not None else bounds.tokens,
+        cost_usd=bounds.cost_usd - cost if bounds.cost_usd is not None and cost is not None else bounds.cost_usd,
+    )
 
 
 def ending(state: State, bounds: Budget, session: Session) -> Ending | None:

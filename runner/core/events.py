@@ -245,10 +245,28 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True)
+class Noise:
+    """What is known of one metric's pair noise: a forgetting sum of squares; `differences` counts those learnt from candidates."""
+
+    weight: float
+    squares: float
+    differences: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """The learnt noise of all metrics under one calibration."""
+
+    primary: Noise
+    guardrails: tuple[Noise, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Decided:
     """The verdict: a pure function of the turn's facts, written before anything moves.
 
     `effect` > 0 is better, shrunk, on the calibrated scale; `stake` is the bet's wealth, kept when it reaches `needed` (1/alpha).
+    `pool` is the campaign's noise with what this candidate showed of it, so that a state needs no earlier readings.
     `metric_value` and `delta` are raw means over the pairs in the metric's unit; unknown is None.
     """
 
@@ -265,6 +283,7 @@ class Decided:
     metric_value: float | None = None
     delta: float | None = None
     secondary: Mapping[str, float | None] = dataclasses.field(default_factory=dict)
+    pool: Pool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,12 +303,16 @@ KINDS: Mapping[str, type[Fact]] = {kind.__name__: kind for kind in typing.get_ar
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A journal line: `turn` is None for facts around the turns, 0 for calibration and re-measuring."""
+    """A journal line: `turn` is None for facts around the turns, 0 for calibration and re-measuring.
+
+    `link` is the SHA-256 hex of the line without its newline.
+    """
 
     seq: int
     at: str
     turn: TurnNo | None
     fact: Fact
+    link: str = ""
 
 
 # --- their form as JSON -----------------------------------------------------------------------------

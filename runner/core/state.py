@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import TypeVar
 
 from runner.core.errors import JournalError
@@ -18,6 +19,7 @@ from runner.core.events import (
     Judged,
     Measured,
     Noted,
+    Pool,
     Proposed,
     Remeasured,
     Settled,
@@ -28,7 +30,7 @@ from runner.core.events import (
     Waited,
     Worked,
 )
-from runner.core.models import Declares, Oid, Status, TurnNo
+from runner.core.models import Basis, Declares, Oid, Status, TurnNo
 
 T = TypeVar("T")
 
@@ -44,10 +46,11 @@ class OpenTurn:
     proposed: Proposed | None = None
     gated: Gated | None = None
     measured: tuple[Measured, ...] = ()
-    calibrated: Calibrated | None = None
+    last_pair: int = 0
     judged: Judged | None = None
     decided: Decided | None = None
     decided_at: str | None = None
+    decided_link: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +99,7 @@ class State:
     origin: CampaignOpened | None = None
     opened_at: str = ""
     started: Started | None = None
+    started_at: str = ""
     stopped: Stopped | None = None
     calibrated: Calibrated | None = None
     pairs: tuple[Measured, ...] = ()
@@ -106,6 +110,8 @@ class State:
     finished: tuple[TurnRecord, ...] = ()
     tried: int = 0
     keeps: int = 0
+    improvements: int = 0
+    pool: Pool | None = None
     verdicts: int = 0
     verdicts_since_stop: int = 0
     crashes_in_row: int = 0
@@ -135,10 +141,7 @@ def step(state: State, entry: Entry) -> State:
         case CampaignOpened() as fact:
             return _opened(seen, entry, fact)
         case Started() as fact:
-            moved = state.started is not None and state.started.host != fact.host
-            return replace(
-                seen, started=fact, stopped=None, pairs=() if moved else seen.pairs, calibrated=None if moved else seen.calibrated
-            )
+            return _started(seen, state, entry, fact)
         case Stopped() as fact:
             return replace(
                 seen, stopped=fact, verdicts_since_stop=0, crashes_in_row=0, agent_errors_in_row=0,
@@ -168,9 +171,31 @@ def _opened(state: State, entry: Entry, fact: CampaignOpened) -> State:
     return replace(state, opened=fact, calibrated=None, pairs=(), incumbent=fact.incumbent)
 
 
+def _started(seen: State, before: State, entry: Entry, fact: Started) -> State:
+    """A new process: readings of another boot or host do not mix with its own, and a killed one's time still counts."""
+    last = before.started
+    moved = last is not None and last.host != fact.host
+    rebooted = last is not None and last.boot != fact.boot
+    killed_s = _between(before.started_at, before.last_at) if last is not None and before.stopped is None else 0.0
+    return replace(
+        seen,
+        started=fact,
+        started_at=entry.at,
+        stopped=None,
+        pairs=() if moved or rebooted else seen.pairs,
+        calibrated=None if moved else seen.calibrated,
+        active_before=seen.active_before + killed_s,
+    )
+
+
+def _between(earlier: str, later: str) -> float:
+    """Seconds by the wall clock, never below 0; the only clock there is between two processes."""
+    return max(0.0, (datetime.fromisoformat(later) - datetime.fromisoformat(earlier)).total_seconds())
+
+
 def _calibrated(state: State, entry: Entry, fact: Calibrated) -> State:
     row0 = state.row0 or _row0(state, entry, fact)
-    return replace(state, calibrated=fact, pairs=(), row0=row0)
+    return replace(state, calibrated=fact, pairs=(), row0=row0, pool=None)
 
 
 def _row0(state: State, entry: Entry, fact: Calibrated) -> Row0:
@@ -200,14 +225,14 @@ def _in_turn(state: State, entry: Entry, fact: object) -> State:
         case Gated():
             turn = replace(turn, gated=fact)
         case Measured():
-            state = state if turn.measured or fact.pair > 1 else replace(state, tried=state.tried + 1)
-            turn = replace(turn, measured=(*turn.measured, fact))
+            state = replace(state, tried=state.tried + (turn.last_pair == 0))
+            turn = replace(turn, measured=(*turn.measured, fact), last_pair=fact.pair)
         case Abandoned():
             turn = replace(turn, measured=())
         case Judged():
             turn = replace(turn, judged=fact)
         case Decided():
-            turn = replace(turn, decided=fact, decided_at=entry.at)
+            turn = replace(turn, decided=fact, decided_at=entry.at, decided_link=entry.link)
         case _:
             raise JournalError(f"journal line {entry.seq}: {type(fact).__name__} has no place in a turn")
     return replace(state, current=turn)
@@ -223,6 +248,8 @@ def _settled(state: State, entry: Entry, fact: Settled) -> State:
         incumbent=fact.incumbent,
         finished=(*state.finished, _record(state, turn, decided, entry, fact)),
         keeps=state.keeps + (status is Status.KEEP),
+        improvements=state.improvements + (status is Status.KEEP and decided.basis is Basis.METRIC_IMPROVEMENT),
+        pool=decided.pool or state.pool,
         verdicts=state.verdicts + counts,
         verdicts_since_stop=state.verdicts_since_stop + counts,
         crashes_in_row=_in_row(state.crashes_in_row, status is Status.CRASH, counts),
