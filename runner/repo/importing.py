@@ -156,9 +156,10 @@ def _ignored(store: Store, base: Oid, pristine: Path, fresh: Found) -> set[str]:
     }
     if not rules or not fresh:
         return set()
-    asked = b"".join(os.fsencode(path) + b"\0" for path in fresh)
-    look = replace(store.git, work_tree=_rules_only(store, base, pristine, rules))
-    return set(look("check-ignore", "--no-index", "-z", "--stdin", stdin=asked, ok=(0, 1)).fields)
+    asked = b"".join(b"./" + os.fsencode(path) + b"\0" for path in fresh)  # a leading colon would be magic
+    look = replace(store.git, work_tree=_rules_only(store, base, pristine, rules), env=(("GIT_LITERAL_PATHSPECS", None),))
+    found = look("check-ignore", "--no-index", "-z", "--stdin", stdin=asked, ok=(0, 1)).fields
+    return {path.removeprefix("./") for path in found}
 
 
 def _rules_only(store: Store, base: Oid, pristine: Path, rules: Mapping[str, Oid]) -> Path:
