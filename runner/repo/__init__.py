@@ -2,7 +2,7 @@
 
 from runner.repo.branch import advance, branch_tip, protect
 from runner.repo.nouns import Imported, Signature, Snapshot, TreeEntry, UserRepo
-from runner.repo.pristine import seal, verify
+from runner.repo.pristine import discard, seal, verify
 from runner.repo.private import Private, open_private
 from runner.repo.user import discover, last_commit_of, unclean
 
@@ -15,6 +15,7 @@ __all__ = [
     "UserRepo",
     "advance",
     "branch_tip",
+    "discard",
     "discover",
     "last_commit_of",
     "open_private",

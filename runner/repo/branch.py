@@ -1,23 +1,90 @@
-"""The few calls that write into a person's repository: one ref that protects the base, one branch that winners advance."""
+"""The few calls that write into a person's repository: a ref that protects the base, a branch that winners advance."""
 
+import os
+from pathlib import Path
+
+from runner.core.errors import RepoError
 from runner.core.models import Oid
+from runner.files import display
+from runner.repo.door import LONG, Git
 from runner.repo.nouns import UserRepo
+from runner.repo.packs import count_of, store_pack
 from runner.repo.private import Private
+from runner.repo.store import tip
 
 
 def protect(user: UserRepo, experiment_id: str, oid: Oid) -> None:
     """Set refs/research/<id>/base, so that the person's gc keeps the baseline."""
-    raise NotImplementedError
+    ref = f"refs/research/{experiment_id}/base"
+    if tip(_theirs(user), ref) != oid:
+        _theirs(user)("update-ref", "-m", "research: base", ref, oid)
 
 
 def branch_tip(user: UserRepo, branch: str) -> Oid | None:
     """Where a branch of the person's repository stands, None where there is none."""
-    raise NotImplementedError
+    return tip(_theirs(user), f"refs/heads/{branch}")
 
 
 def advance(user: UserRepo, private: Private, branch: str, new: Oid, old: Oid | None, reason: str) -> bool:
     """Copy `new` into the person's repository and move the branch there from `old` (None: it must not exist yet).
 
-    False when it already stood at `new`; RepoError when it stands elsewhere or is checked out somewhere.
+    `reason` goes into the branch's reflog. False when the branch already stood at `new`;
+    RepoError when it stands elsewhere, or is checked out somewhere, since moving it would make that worktree dirty.
     """
-    raise NotImplementedError
+    if _stands(user, branch, new, old):
+        return False
+    _refuse_checked_out(user, branch)
+    _copy(user, private, new)
+    expected = old or Oid("0" * len(new))
+    flags = ("--create-reflog", "-m", " ".join(reason.split()))
+    moved = _theirs(user)("update-ref", *flags, f"refs/heads/{branch}", new, expected, ok=(0, 1, 128))
+    if moved.code == 0:
+        return True
+    if _stands(user, branch, new, old):
+        return False  # another process was faster with the same commit
+    raise RepoError(f"branch {display(branch)} could not be moved: {moved.err}", "see what git names, then start again")
+
+
+def _stands(user: UserRepo, branch: str, new: Oid, old: Oid | None) -> bool:
+    """Whether the branch is at `new` already; RepoError unless it is there or at `old`."""
+    now = branch_tip(user, branch)
+    if now in (new, old):
+        return now == new
+    raise RepoError(
+        f"branch {display(branch)} was expected at {_short(old)} and stands at {_short(now)}: somebody else moved it",
+        f"move it back (`git branch -f {display(branch)} {old}`), or begin a new experiment from where it stands"
+        if old
+        else "rename or delete that branch, or name another one in the contract",
+    )
+
+
+def _short(oid: Oid | None) -> str:
+    return oid[:12] if oid else "no commit"
+
+
+def _refuse_checked_out(user: UserRepo, branch: str) -> None:
+    for record in os.fsdecode(_theirs(user)("worktree", "list", "--porcelain", "-z").out).split("\0\0"):
+        lines = record.split("\0")
+        place = Path(lines[0].removeprefix("worktree "))
+        if f"branch refs/heads/{branch}" in lines and place.is_dir():
+            where = user.worktree if place == user.git_dir else place
+            raise RepoError(
+                f"branch {display(branch)} is checked out in {display(os.fspath(where))}, and moving it would make that dirty",
+                "run `git switch --detach` there, or name another branch in the contract",
+            )
+
+
+def _copy(user: UserRepo, private: Private, new: Oid) -> None:
+    """Put a commit and what its parent lacks into the person's repository, synced."""
+    pack = private.git("pack-objects", "-q", "--revs", "--stdout", stdin=f"{new}^!\n".encode(), timeout=LONG).out
+    theirs = _theirs(user)
+    for parent in private.git("rev-parse", f"{new}^@").text.split():
+        if theirs("cat-file", "-e", parent, ok=(0, 1, 128)).code:
+            raise RepoError(
+                f"the repository lacks {parent[:12]}, the parent of {new[:12]}", "restore that commit, then start again"
+            )
+    store_pack(theirs, pack, count_of(pack))
+
+
+def _theirs(user: UserRepo) -> Git:
+    return Git(git_dir=user.git_dir, work_tree=user.worktree)

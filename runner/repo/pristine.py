@@ -1,13 +1,135 @@
-"""Pristine trees: a commit's exact bytes in a directory, made once and sealed."""
+"""Pristine trees: a commit's exact bytes in a directory, made once and sealed; and the copies that agents get.
 
+Beside the tree `X` lies `X.made` with what belongs to it: the seal (only a complete tree has one),
+the packed `.git` for agents, the .gitignore files alone.
+"""
+
+import os
+import stat
 from pathlib import Path
+
+from runner import files
+from runner.core.errors import RepoError
+from runner.core.models import Oid
+from runner.repo import fill, gitdir
+from runner.repo.door import IDENTITY, LONG, Git
+from runner.repo.nouns import Signature, Snapshot
+from runner.repo.store import Store
+
+THEN = 1_000_000_000
+"""Seconds: the one mtime that everything in a pristine tree has, so that a side cannot be told by its times."""
+
+
+def signature(seen: os.stat_result) -> Signature:
+    return seen.st_mode, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns, seen.st_ino
+
+
+def made(tree: Path) -> Path:
+    """The directory of what belongs to a pristine tree."""
+    return tree.with_name(tree.name + ".made")
+
+
+def checkout(store: Store, commit: Oid, into: Path) -> bool:
+    """The pristine tree of a commit in `into`; True when it was made now, False when a complete one was there.
+
+    It holds the blobs byte for byte (no filter, no line-end conversion), git's modes and symlinks,
+    LFS contents and submodules filled in. It is made beside and renamed, so a kill leaves none or a whole one.
+    """
+    if (made(into) / "seal").exists() and into.is_dir():
+        return False
+    discard(into)
+    part = into.with_name(into.name + ".part")
+    part.mkdir(parents=True)
+    fill.write_tree(store.git, commit, part, fill.Source.of(store.user))
+    part.rename(into)
+    seal(into)
+    return True
+
+
+def discard(tree: Path) -> None:
+    """Take a pristine tree and all that belongs to it away; the seal goes first."""
+    for place in (made(tree), tree, tree.with_name(tree.name + ".part")):
+        files.remove_tree(place)
 
 
 def seal(tree: Path) -> None:
-    """Record what every file of a tree looks like now (after setup links and build outputs were added)."""
-    raise NotImplementedError
+    """Give everything in a tree its fixed mtime, and record what every file looks like now.
+
+    To be repeated after setup links or build outputs were added.
+    """
+    for root, directories, names in os.walk(tree, topdown=False):
+        for name in (*names, *directories):
+            os.utime(f"{root}/{name}", (THEN, THEN), follow_symlinks=False)
+    os.utime(tree, (THEN, THEN))
+    made(tree).mkdir(exist_ok=True)
+    files.write_durably(made(tree) / "seal", snapshot(tree).to_bytes())
+
+
+def snapshot(directory: Path) -> Snapshot:
+    """What every file looks like now; RepoError where a directory cannot be read."""
+    found = {}
+    for path, seen in files.walk(directory):
+        if seen is None:
+            raise RepoError(f"{files.display(os.fspath(directory / path))} cannot be read", "mend its permissions")
+        found[path] = signature(seen)
+    return Snapshot(found)
 
 
 def verify(tree: Path) -> tuple[str, ...]:
-    """The paths that differ from the seal, or the tree's own name where it has none; () when all is as it was sealed."""
-    raise NotImplementedError
+    """The paths that differ from the seal, or the tree's own path where it has none; () when all is as it was sealed.
+
+    One lstat a file: the inode, size, mode and both times cannot be kept by whoever writes into a file.
+    """
+    try:
+        sealed = Snapshot.from_bytes((made(tree) / "seal").read_bytes()).files
+        found = {path: signature(seen) if seen else None for path, seen in files.walk(tree)}
+    except (OSError, ValueError):
+        return (os.fspath(tree),)
+    return tuple(sorted(path for path in sealed.keys() | found.keys() if sealed.get(path) != found.get(path)))
+
+
+# --- the agent's copy -------------------------------------------------------------------------------
+
+
+def agent_copy(store: Store, commit: Oid, pristine: Path, into: Path) -> Snapshot:
+    """A writable copy of a pristine tree with a throw-away `.git` of its own; what was in `into` is gone.
+
+    The `.git` is an ordinary repository on branch `main` with one root commit of the same tree, every object in it,
+    no remote, and an identity, so that an agent can commit. The snapshot does not cover it.
+    """
+    files.remove_tree(into)
+    files.copy_tree(pristine, into)
+    _make_writable(into)
+    taken = snapshot(into)
+    files.copy_tree(_agent_git(store, commit, pristine), into / ".git")
+    return taken
+
+
+def _make_writable(directory: Path) -> None:
+    """A build may have left read-only files; directories are made afresh and are writable already."""
+    for path, seen in files.walk(directory):
+        if seen is not None and stat.S_ISREG(seen.st_mode) and not seen.st_mode & 0o200:
+            (directory / path).chmod(stat.S_IMODE(seen.st_mode) | 0o200)
+
+
+def _agent_git(store: Store, commit: Oid, pristine: Path) -> Path:
+    """The packed `.git`, made once for a pristine tree."""
+    place = made(pristine) / f"git-{commit}"
+    if not place.exists():
+        part = place.with_name("git.part")
+        files.remove_tree(part)
+        made(pristine).mkdir(exist_ok=True)
+        _pack_agent_git(store, commit, part)
+        part.rename(place)
+    return place
+
+
+def _pack_agent_git(store: Store, commit: Oid, place: Path) -> None:
+    tree = store.tree_of(commit)
+    root = store.commit(tree, None, "The incumbent", "2001-09-09T01:46:40Z", {})
+    person = f"[user]\n\tname = {IDENTITY[0]}\n\temail = {IDENTITY[1]}\n"
+    gitdir.make(place, store.user.object_format, head="refs/heads/main", bare=False, settings=person)
+    packed = place / "objects/pack/pack"
+    store.git("pack-objects", "-q", "--revs", os.fspath(packed), stdin=f"{root}\n".encode(), timeout=LONG)
+    (place / "refs/heads/main").write_text(f"{root}\n")
+    Git(git_dir=place, index=place / "index")("read-tree", root, timeout=LONG)

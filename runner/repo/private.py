@@ -1,66 +1,36 @@
-"""The runner's own bare repository: candidates, pristine trees, agent copies."""
+"""The runner's own repository: objects and refs, pristine trees, agent copies, and the way back from them."""
 
-from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from runner.core.models import Oid
-from runner.repo.nouns import Imported, Snapshot, TreeEntry, UserRepo
+from runner.repo import importing, pristine
+from runner.repo.nouns import Imported, Snapshot, UserRepo
+from runner.repo.store import Store, put_right
 
 
-def open_private(state: Path, user: UserRepo) -> "Private":
+@dataclass(frozen=True, slots=True)
+class Private(Store):
+    """The private repository, opened."""
+
+    def checkout(self, commit: Oid, into: Path) -> bool:
+        """The pristine tree of a commit in `into`; True when it was made now, False when a complete one was there."""
+        return pristine.checkout(self, commit, into)
+
+    def agent_copy(self, commit: Oid, pristine_tree: Path, into: Path) -> Snapshot:
+        """A writable copy of a pristine tree with a throw-away `.git` of its own; what was in `into` is gone."""
+        return pristine.agent_copy(self, commit, pristine_tree, into)
+
+    def import_tree(self, base: Oid, directory: Path, pristine: Path, snapshot: Snapshot | None, *, limit_bytes: int) -> Imported:
+        """The directory as a tree in this repository, read by our own walk; its `.git` is never read."""
+        return importing.import_tree(self, base, directory, pristine, snapshot, limit_bytes=limit_bytes)
+
+
+def open_private(state: Path, user: UserRepo) -> Private:
     """The bare repository `state/repo.git`, made or put right; the caller holds the campaign's lock.
 
     Objects are borrowed from the user's repository. Stale locks and half-written files of a killed run are removed,
     as are objects and refs that a power loss emptied, so that they can be written again.
     """
-    raise NotImplementedError
-
-
-class Private:
-    """The private repository, opened."""
-
-    def entries(self, commit: Oid) -> Mapping[str, TreeEntry]:
-        """Every path of the commit's tree (no directories), in git's order."""
-        raise NotImplementedError
-
-    def tree_of(self, commit: Oid) -> Oid:
-        raise NotImplementedError
-
-    def read(self, commit: Oid, path: str) -> bytes | None:
-        """The bytes of a file or symlink in that commit, None where it has none."""
-        raise NotImplementedError
-
-    def exists(self, oid: Oid) -> bool:
-        raise NotImplementedError
-
-    def resolve(self, ref: str) -> Oid | None:
-        """What a full ref name (refs/...) stands at, None where there is none."""
-        raise NotImplementedError
-
-    def pin(self, ref: str, oid: Oid) -> None:
-        """Point a ref at an object, durably."""
-        raise NotImplementedError
-
-    def refs(self, prefix: str) -> Mapping[str, Oid]:
-        """All refs below a prefix such as `refs/turn/`."""
-        raise NotImplementedError
-
-    def commit(self, tree: Oid, parent: Oid | None, message: str, at: str, trailers: Mapping[str, str]) -> Oid:
-        """A commit under the runner's identity; the same arguments always make the same hash (`at`: ISO 8601)."""
-        raise NotImplementedError
-
-    def diff(self, old: Oid, new: Oid, limit: int = 1 << 20) -> bytes:
-        """The unified diff of two commits or trees, the same bytes under any configuration; at most about `limit` bytes."""
-        raise NotImplementedError
-
-    def checkout(self, commit: Oid, into: Path) -> bool:
-        """The pristine tree of a commit in `into`; True when it was made now, False when a complete one was there."""
-        raise NotImplementedError
-
-    def agent_copy(self, commit: Oid, pristine: Path, into: Path) -> Snapshot:
-        """A writable copy of a pristine tree with a throw-away `.git` of its own; what was in `into` is gone."""
-        raise NotImplementedError
-
-    def import_tree(self, base: Oid, directory: Path, pristine: Path, snapshot: Snapshot | None, *, limit_bytes: int) -> Imported:
-        """The directory as a tree in this repository, read by our own walk; its `.git` is never read."""
-        raise NotImplementedError
+    store = put_right(state, user)
+    return Private(store.path, store.user)
