@@ -1,4 +1,4 @@
-"""Run one command and end its whole tree, whatever the command does."""
+"""The words of running a command: what to run, what it may take, how it ended."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -92,11 +92,3 @@ class Finished:
     def ok(self) -> bool:
         """Whether the command ended by itself with 0."""
         return self.exit_code == 0 and not self.timed_out and not self.cancelled
-
-
-def run(command: Command, *, cancel: Cancel | None = None, on_output: OnOutput | None = None) -> Finished:
-    """Run `command` to its end, its time-out or `cancel`, and return when nothing of its tree lives.
-
-    `on_output` gets each piece of output as it comes, in this thread. An exception in between (Ctrl-C) ends the tree first.
-    """
-    raise NotImplementedError
