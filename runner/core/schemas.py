@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 Schema = Mapping[str, Any]
 
 LONGEST_ANSWER = 1 << 20
+MOST_FAULTS = 100
+LONGEST_KEY = 80
 TYPES = {
     "object": "a table of keys",
     "array": "a list",
@@ -61,18 +63,20 @@ class Problem:
 # --- a value against a schema -----------------------------------------------------------------------
 
 
-def faults(value: object, schema: Schema) -> tuple[Fault, ...]:
-    """Everything in which the plain value departs from the schema, one fault a path, in the schema's order."""
+def faults(value: Json, schema: Schema) -> tuple[Fault, ...]:
+    """Everything in which the plain value departs from the schema, one fault a path, at most MOST_FAULTS."""
     from jsonschema import Draft202012Validator
     from jsonschema.protocols import Validator
     from jsonschema.validators import extend
 
-    made = cast(Callable[..., type[Validator]], extend)(Draft202012Validator, {"pattern": _pattern})
+    made = cast(Callable[..., type[Validator]], extend)(Draft202012Validator, {"pattern": _pattern, "uniqueItems": _unique})
     validator = made(schema)
     told: dict[Path, Fault] = {}
     for error in validator.iter_errors(value):
         for fault in _faults_of(error, schema):
             told.setdefault(fault.path, fault)
+        if len(told) >= MOST_FAULTS:
+            break
     return tuple(told.values())
 
 
@@ -84,6 +88,14 @@ def _pattern(validator: object, pattern: str, value: object, schema: object) -> 
         yield ValidationError("pattern")
 
 
+def _unique(validator: object, wanted: object, value: object, schema: object) -> "Iterator[ValidationError]":
+    """`uniqueItems` in linear time, where jsonschema compares each with each."""
+    from jsonschema import ValidationError
+
+    if isinstance(value, list) and len({repr(item) for item in value}) < len(value):
+        yield ValidationError("uniqueItems")
+
+
 def _faults_of(error: "ValidationError", schema: Schema) -> Iterator[Fault]:
     path: Path = tuple(error.absolute_path)
     if "propertyNames" in error.absolute_schema_path:
@@ -92,13 +104,14 @@ def _faults_of(error: "ValidationError", schema: Schema) -> Iterator[Fault]:
     if several:
         yield from several(error, path, schema)
     else:
-        tell = SENTENCES.get(f"{error.validator}", lambda e: e.message)
+        tell = SENTENCES.get(f"{error.validator}", _other)
         yield Fault(path, tell(error))
 
 
 def _unknown(error: "ValidationError", path: Path, schema: Schema) -> Iterator[Fault]:
     known = cast(Schema, error.schema).get("properties", {})
-    for key in (key for key in cast(dict[str, Json], error.instance) if key not in known):
+    strangers = [key for key in cast(dict[str, Json], error.instance) if key not in known]
+    for key in strangers[:MOST_FAULTS]:
         place = _right_place(key, path, schema)
         hint = f"Did you mean {place}?" if place else f"Known here: {', '.join(known)}."
         yield Fault((*path, key), f"unknown key. {hint}")
@@ -155,6 +168,10 @@ def _properties(error: "ValidationError") -> str:
     return f"expected one of the keys {', '.join(names)}, found {found}" if names else f"expected an entry, found {found}"
 
 
+def _other(error: "ValidationError") -> str:
+    return error.message
+
+
 SENTENCES: Mapping[str, Callable[["ValidationError"], str]] = {
     "type": _type,
     "enum": _enum,
@@ -165,6 +182,7 @@ SENTENCES: Mapping[str, Callable[["ValidationError"], str]] = {
     "maximum": lambda e: f"expected at most {e.validator_value:g}, found {shown(e.instance)}",
     "exclusiveMinimum": lambda e: f"expected a number above {e.validator_value}, found {shown(e.instance)}",
     "minItems": lambda e: f"expected at least {e.validator_value} in the list, found {len(cast(str, e.instance))}",
+    "maxItems": lambda e: f"expected at most {e.validator_value} in the list, found {len(cast(str, e.instance))}",
     "uniqueItems": lambda e: "expected each entry once, found one twice",
     "minProperties": _properties,
     "maxProperties": _properties,
@@ -204,6 +222,8 @@ def _keys(node: Schema, schema: Schema, path: tuple[str, ...] = ()) -> Iterator[
 
 def _right_place(key: str, path: Path, schema: Schema) -> str | None:
     """Where the nearest known key belongs: fewest edits first, then at the same level, then below, then in the schema's order."""
+    if len(key) > LONGEST_KEY:
+        return None
     best: tuple[int, int, int] | None = None
     place = None
     for known in _keys(schema, schema):

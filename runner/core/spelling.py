@@ -42,7 +42,8 @@ class Finding:
 
 def dotted(path: Path) -> str:
     """`('guards', 0, 'run')` as `guards[0].run`."""
-    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).removeprefix(".")
+    whole = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).removeprefix(".")
+    return whole if len(whole) <= 200 else f"{whole[:197]}..."
 
 
 def shown(value: object) -> str:
