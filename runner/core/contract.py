@@ -30,7 +30,8 @@ class Amount:
 class Metric:
     """A number that should move in `direction`.
 
-    `scale` and `deterministic` are None where calibration finds them out (`auto`), `min_effect` is None where any real gain counts.
+    `scale` and `deterministic` are None where calibration finds them out (`auto`); `min_effect` is None where any real gain
+    counts.
     `max_regression` makes a secondary metric a guardrail; None there means that it is only recorded.
     """
 
