@@ -42,6 +42,9 @@ class Task:
     played: int = 0
 
 
+UNKNOWN = Usage()
+
+
 @dataclass(frozen=True, slots=True)
 class Launch:
     """A child to start in the agent's copy, with cwd there.
@@ -56,7 +59,7 @@ class Launch:
     files: Mapping[str, bytes] = field(default_factory=dict)
     read_only: tuple[PurePath, ...] = ()
     answer: WorkerTurn | None = None
-    usage: Usage = Usage()
+    usage: Usage = UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,229 @@
+"""The space a tuner searches, as grid numbers; what the journal's turns say of its points."""
+
+import dataclasses
+import itertools
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import PurePath
+
+from runner.core.brief import Record
+from runner.core.contract import Parameter
+from runner.core.events import Decided, Json
+from runner.core.models import Basis, Direction, Oid, Scale, Status
+
+Point = Mapping[str, int | float]
+"""A code for each parameter's name: its index on the grid, or the number itself for floats without a step and log ints."""
+
+MEASURED = frozenset({Status.KEEP, Status.DISCARD, Status.VETOED})
+"""Fates whose numbers count; a held gain is implausible and thus unknown."""
+UNTRIED = frozenset({Status.AGENT_ERROR, Status.INTERRUPTED})
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A point of the space; `value` grows with quality and is None where the turn told nothing of it.
+
+    `tried` is false for a starting point that stands in for settings outside the space.
+    """
+
+    point: Point
+    value: float | None
+    tried: bool = True
+
+
+# --- one parameter ------------------------------------------------------------------------------------
+
+
+def size(p: Parameter) -> int | None:
+    """How many values the parameter can take; None for a float without a step."""
+    if p.type in ("categorical", "bool"):
+        return len(_choices(p))
+    low, high = bounds(p)
+    if low == high:
+        return 1
+    step = _step(p)
+    return None if step is None else int((Decimal(repr(high)) - Decimal(repr(low))) / step) + 1
+
+
+def decode(p: Parameter, code: int | float) -> Json:
+    """The value to write into the settings for the code."""
+    if p.type in ("categorical", "bool"):
+        return _choices(p)[int(code)]
+    if by_number(p):
+        return int(code) if p.type == "int" else tidy(p, float(code))
+    value = Decimal(repr(bounds(p)[0])) + int(code) * (_step(p) or 0)
+    return int(value) if p.type == "int" else float(value)
+
+
+def encode(p: Parameter, value: Json) -> int | float | None:
+    """The code of the nearest value the parameter can take; None where the value is of another kind."""
+    if p.type in ("categorical", "bool"):
+        found = [i for i, c in enumerate(_choices(p)) if same(c, value)]
+        return found[0] if found else None
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        return None
+    low, high = bounds(p)
+    inside = min(max(value, low), high)
+    if by_number(p):
+        return round(inside) if p.type == "int" else float(inside)
+    count, step = size(p), _step(p)
+    if count is None or step is None:
+        return 0
+    return min(round((Decimal(repr(inside)) - Decimal(repr(low))) / step), count - 1)
+
+
+def by_number(p: Parameter) -> bool:
+    """Whether the code is the number itself and no index."""
+    return p.type in ("int", "float") and p.low != p.high and (p.log or _step(p) is None)
+
+
+def tidy(p: Parameter, value: float) -> float:
+    """The value with a ten-thousandth of the range (on a log scale: of itself) as its last digit, inside the range."""
+    low, high = bounds(p)
+    span = min(high - low, abs(value) or high - low) if p.log else high - low
+    return min(max(round(value, 4 - math.floor(math.log10(span))), low), high)
+
+
+def same(one: Json, other: Json) -> bool:
+    """Whether two plain values are one: 2 and 2.0 are, 1 and true are not."""
+    return one == other and isinstance(one, bool) == isinstance(other, bool)
+
+
+def bounds(p: Parameter) -> tuple[float, float]:
+    """The lowest and the highest number (of a number's parameter), whole for an int."""
+    assert p.low is not None, p.name
+    assert p.high is not None, p.name
+    return (int(p.low), int(p.high)) if p.type == "int" else (float(p.low), float(p.high))
+
+
+def _step(p: Parameter) -> Decimal | None:
+    if p.step is not None:
+        return Decimal(repr(p.step))
+    return Decimal(1) if p.type == "int" else None
+
+
+def _choices(p: Parameter) -> tuple[Json, ...]:
+    return (False, True) if p.type == "bool" else p.choices
+
+
+# --- all of them ------------------------------------------------------------------------------------------
+
+
+def volume(parameters: Sequence[Parameter]) -> int | None:
+    """How many points there are; None for without end."""
+    sizes = [size(p) for p in parameters]
+    return None if None in sizes else math.prod(s for s in sizes if s is not None)
+
+
+def points(parameters: Sequence[Parameter]) -> Iterator[Point]:
+    """Every point of a finite space, in a fixed order."""
+    for codes in itertools.product(*(_codes(p) for p in parameters)):
+        yield {p.name: code for p, code in zip(parameters, codes, strict=True)}
+
+
+def _codes(p: Parameter) -> Iterator[int]:
+    first = int(bounds(p)[0]) if by_number(p) else 0
+    yield from range(first, first + (size(p) or 0))
+
+
+def settle(parameters: Sequence[Parameter], point: Point) -> tuple[Point, dict[str, Json]]:
+    """The point as its written values spell it, and those values: what is tried is what stands in the file."""
+    values = {p.name: decode(p, point[p.name]) for p in parameters}
+    return place(parameters, values) or point, values
+
+
+def place(parameters: Sequence[Parameter], values: Mapping[str, Json]) -> Point | None:
+    """The point nearest to the values; None where one of them is missing or of another kind."""
+    codes = {p.name: encode(p, values.get(p.name)) for p in parameters}
+    return None if None in codes.values() else {name: code for name, code in codes.items() if code is not None}
+
+
+def key(point: Point) -> str:
+    """The point's identity (1 and 1.0 are the same)."""
+    return json.dumps({name: float(code) for name, code in point.items()}, sort_keys=True)
+
+
+# --- what is known ------------------------------------------------------------------------------------------
+
+
+def trials(
+    parameters: Sequence[Parameter], first: Mapping[str, Json], records: Sequence[Record], direction: Direction
+) -> tuple[list[Trial], list[str]]:
+    """The segment's first settings as trial 0 with the value 0, then each tried turn, chained to it; and notes for the person.
+
+    A value is the turn's effect on top of what its incumbent is worth: on ratio scale a sum of logarithms, so that effects
+    multiply along the kept turns, on difference scale a sum of effects; it is None where the incumbent's worth is not known.
+    """
+    start, notes = _start(parameters, first)
+    known = [] if start is None else [start]
+    worth: dict[Oid, float] = {records[0].incumbent: 0.0} if records else {}
+    scale = next((r.decided.scale for r in records if r.decided and r.decided.scale), None)
+    misfits = 0
+    for record in records:
+        if record.decided is None or record.decided.status in UNTRIED:
+            continue
+        gain = _gain(record.decided, direction, scale)
+        value = None if gain is None or record.incumbent not in worth else worth[record.incumbent] + gain
+        if record.kept is not None and value is not None:
+            worth[record.kept] = value
+        point = place(parameters, record.parameters) if record.parameters is not None else None
+        if point is not None:
+            known.append(Trial(point, value))
+        elif record.parameters is not None:
+            misfits += 1
+    return known, [*notes, *([f"{misfits} earlier turns do not fit the declared parameters"] if misfits else [])]
+
+
+def _start(parameters: Sequence[Parameter], first: Mapping[str, Json]) -> tuple[Trial | None, list[str]]:
+    point = place(parameters, first)
+    if point is None:
+        odd = [f"{p.name} is {json.dumps(first[p.name])}" for p in parameters if encode(p, first[p.name]) is None]
+        return None, [f"the starting settings are no point of the declared space ({', '.join(odd)}) and are not used"]
+    moved = [p for p in parameters if not _fits(p, first[p.name])]
+    return Trial(point, 0.0, tried=not moved), [
+        f"{p.name} starts at {json.dumps(first[p.name])}, which its declaration does not allow: "
+        f"taken as {json.dumps(decode(p, point[p.name]))}"
+        for p in moved
+    ]
+
+
+def _fits(p: Parameter, value: Json) -> bool:
+    """Whether the value is one that the parameter can take (a float without a step: any inside its range)."""
+    code = encode(p, value)
+    if code is None or not isinstance(value, (int, float)) or size(p) is not None:
+        return code is not None and decode(p, code) == value
+    return code == value
+
+
+def _gain(decided: Decided, direction: Direction, scale: Scale | None) -> float | None:
+    """The turn's effect as a summand; None where there is none that counts."""
+    kept = decided.status is Status.KEEP
+    effect = decided.effect if kept else decided.estimate
+    effect = effect if effect is not None else decided.estimate if kept else decided.effect
+    if decided.status not in MEASURED or decided.basis is Basis.GUARDRAIL_REGRESSION or effect is None or decided.scale != scale:
+        return None
+    if scale == "difference":
+        return effect
+    factor = 1 - effect if direction == "lower" else 1 + effect
+    if factor <= 0:
+        return None
+    return -math.log(factor) if direction == "lower" else math.log(factor)
+
+
+# --- on the way to the child ------------------------------------------------------------------------------------
+
+
+def dump(parameters: Sequence[Parameter]) -> list[dict[str, Json]]:
+    return [dataclasses.asdict(p) | {"file": str(p.file), "choices": list(p.choices)} for p in parameters]
+
+
+def load(rows: Sequence[Mapping[str, Json]]) -> tuple[Parameter, ...]:
+    """The parameters again; the rows are our own `dump`."""
+    return tuple(_parameter(**row) for row in rows)  # type: ignore[arg-type]
+
+
+def _parameter(file: str, choices: list[str | int | float | bool], **rest: Json) -> Parameter:
+    return Parameter(file=PurePath(file), choices=tuple(choices), **rest)  # type: ignore[arg-type]

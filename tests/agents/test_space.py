@@ -1,0 +1,154 @@
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from runner.agents import space
+from runner.agents.space import Trial
+from runner.core.contract import Parameter
+from runner.core.events import Json
+from runner.core.models import Basis, Oid, Status
+from tests.agents.orders import choice, flag, number, turn, whole
+
+A = [number("a", 0, 10)]
+
+
+def value(effect: float) -> float:
+    return -math.log(1 - effect)
+
+
+@pytest.mark.parametrize(
+    ("parameter", "size"),
+    [
+        (number("a", 0, 1), None),
+        (number("a", 2, 2), 1),
+        (number("a", 0.1, 0.7, step=0.2), 4),
+        (number("a", 0, 1, step=0.3), 4),
+        (whole("a", 3, 9), 7),
+        (whole("a", 0, 10, step=4), 3),
+        (whole("a", 1, 64, log=True), 64),
+        (choice("a", "x", 2, True), 3),
+        (flag("a"), 2),
+    ],
+)
+def test_a_parameter_knows_how_many_values_it_can_take(parameter: Parameter, size: int | None) -> None:
+    assert space.size(parameter) == size
+
+
+def test_every_point_of_a_finite_space_is_named_once_with_its_values() -> None:
+    parameters = [number("a", 0.1, 0.7, step=0.3), whole("b", 1, 3, log=True), flag("c"), choice("d", "x", 2)]
+    values = [space.settle(parameters, point)[1] for point in space.points(parameters)]
+    assert len(values) == space.volume(parameters) == 36
+    assert values[0] == {"a": 0.1, "b": 1, "c": False, "d": "x"}
+    assert values[-1] == {"a": 0.7, "b": 3, "c": True, "d": 2}
+    assert len({space.key(point) for point in space.points(parameters)}) == 36
+
+
+@given(st.sampled_from([number("a", 0.1, 0.7, step=0.2), whole("a", 3, 90, step=4), whole("a", 2, 50, log=True)]), st.data())
+def test_a_value_on_the_grid_is_its_own_nearest(parameter: Parameter, data: st.DataObject) -> None:
+    point = data.draw(st.sampled_from(list(space.points([parameter]))))
+    assert space.encode(parameter, space.decode(parameter, point["a"])) == point["a"]
+
+
+@pytest.mark.parametrize(
+    ("parameter", "raw", "written"),
+    [
+        (number("a", 0, 3), 1.23456789, 1.2346),
+        (number("a", 1000, 1001), 1000.123456, 1000.1235),
+        (number("a", 1e-6, 1e-1, log=True), 0.00001234567, 1.2346e-05),
+        (number("a", 0.33333333, 1), 0.33333334, 0.33333333),
+        (number("a", 0, 200_000), 123456.789, 123460.0),
+    ],
+)
+def test_a_float_is_written_with_as_many_digits_as_its_range_can_use(parameter: Parameter, raw: float, written: float) -> None:
+    assert space.decode(parameter, raw) == written
+
+
+@pytest.mark.parametrize("value", ["3", True, None, float("nan"), [1]])
+def test_what_is_no_number_has_no_place_on_a_number_s_axis(value: Json) -> None:
+    assert space.encode(number("a", 0, 10), value) is None
+
+
+def test_true_is_not_one_and_two_is_two_point_nought() -> None:
+    assert space.encode(choice("a", 1, 2, True), True) == 2
+    assert space.encode(choice("a", 1, 2, True), 2.0) == 1
+
+
+def test_effects_multiply_along_the_kept_turns() -> None:
+    second, third = Oid("b" * 40), Oid("c" * 40)
+    records = [
+        turn(1, 0.2, {"a": 1.0}, kept=second),
+        turn(2, -0.1, {"a": 2.0}, incumbent=second),
+        turn(3, 0.5, {"a": 3.0}, incumbent=second, kept=third),
+        turn(4, 0.0, {"a": 4.0}, incumbent=third),
+    ]
+    known, notes = space.trials(A, {"a": 5.0}, records, "lower")
+    assert notes == []
+    assert [t.point for t in known] == [{"a": a} for a in (5.0, 1.0, 2.0, 3.0, 4.0)]
+    # worth of each point against the first settings: 1, 0.8, 0.8 * 1.1, 0.8 * 0.5, 0.4
+    assert [math.exp(-(t.value or 0)) for t in known] == pytest.approx([1, 0.8, 0.88, 0.4, 0.4])
+
+
+def test_effects_add_up_on_difference_scale_and_multiply_upwards_for_higher() -> None:
+    second = Oid("b" * 40)
+    records = [
+        turn(1, 2.0, {"a": 1.0}, kept=second, scale="difference"),
+        turn(2, 3.0, {"a": 2.0}, incumbent=second, scale="difference"),
+    ]
+    assert [t.value for t in space.trials(A, {"a": 5.0}, records, "lower")[0]] == [0.0, 2.0, 5.0]
+    up = [turn(1, 0.5, {"a": 1.0}, kept=second), turn(2, 1.0, {"a": 2.0}, incumbent=second)]
+    assert [math.exp(t.value or 0) for t in space.trials(A, {"a": 5.0}, up, "higher")[0]] == pytest.approx([1, 1.5, 3])
+
+
+@pytest.mark.parametrize(
+    ("status", "basis", "effect", "trials"),
+    [
+        (Status.CRASH, Basis.EVALUATION_FAILED, None, [Trial({"a": 1.0}, None)]),
+        (Status.REJECTED, Basis.GUARD_FAILED, None, [Trial({"a": 1.0}, None)]),
+        (Status.HELD, Basis.IMPLAUSIBLE_GAIN, 0.9, [Trial({"a": 1.0}, None)]),
+        (Status.DISCARD, Basis.GUARDRAIL_REGRESSION, 0.3, [Trial({"a": 1.0}, None)]),
+        (Status.VETOED, Basis.JUDGE_VETO, 0.3, [Trial({"a": 1.0}, value(0.3))]),
+        (Status.DISCARD, Basis.METRIC_REGRESSION, -0.3, [Trial({"a": 1.0}, value(-0.3))]),
+        (Status.INTERRUPTED, Basis.INVALID_OR_MISSING_EVIDENCE, None, []),
+        (Status.AGENT_ERROR, Basis.INVALID_OR_MISSING_EVIDENCE, None, []),
+    ],
+)
+def test_what_a_turn_tells_depends_on_its_fate(status: Status, basis: Basis, effect: float | None, trials: list[Trial]) -> None:
+    known, _ = space.trials(A, {"a": 5.0}, [turn(1, effect, {"a": 1.0}, status=status, basis=basis)], "lower")
+    assert known == [Trial({"a": 5.0}, 0.0), *trials]
+
+
+def test_a_gain_that_is_more_than_everything_tells_nothing() -> None:
+    known, _ = space.trials(A, {"a": 5.0}, [turn(1, 1.0, {"a": 1.0})], "lower")
+    assert known[1] == Trial({"a": 1.0}, None)
+
+
+def test_starting_settings_outside_the_space_are_clamped_with_a_note_and_stay_open() -> None:
+    parameters = [number("a", 0, 10), whole("b", 0, 10, step=5)]
+    known, notes = space.trials(parameters, {"a": 12.5, "b": 4}, [], "lower")
+    assert known == [Trial({"a": 10.0, "b": 1}, 0.0, tried=False)]
+    assert notes == [
+        "a starts at 12.5, which its declaration does not allow: taken as 10.0",
+        "b starts at 4, which its declaration does not allow: taken as 5",
+    ]
+
+
+def test_a_starting_value_of_another_kind_leaves_trial_0_out() -> None:
+    known, notes = space.trials([choice("a", "x", "y"), flag("b")], {"a": "z", "b": True}, [], "lower")
+    assert (known, notes) == ([], ['the starting settings are no point of the declared space (a is "z") and are not used'])
+
+
+def test_turns_that_do_not_fit_are_counted_and_not_used() -> None:
+    known, notes = space.trials(A, {"a": 5}, [turn(1, 0.1, {"b": 1}), turn(2, 0.1, {"a": "x"}), turn(3, 0.1)], "lower")
+    assert (known, notes) == ([Trial({"a": 5.0}, 0.0)], ["2 earlier turns do not fit the declared parameters"])
+
+
+def test_parameters_survive_the_way_to_the_child() -> None:
+    parameters = (number("a", 0, 1, log=False, step=0.1), whole("b", 1, 9, log=True), choice("c", "x", 1, True), flag("d"))
+    assert space.load(space.dump(parameters)) == parameters
+
+
+def test_a_turn_whose_incumbent_is_unknown_tells_nothing() -> None:
+    known, _ = space.trials(A, {"a": 5.0}, [turn(1, 0.1, {"a": 1.0}), turn(2, 0.1, {"a": 2.0}, incumbent=Oid("f" * 40))], "lower")
+    assert [t.value is None for t in known] == [False, False, True]
