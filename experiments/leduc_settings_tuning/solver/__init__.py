@@ -1,0 +1,1 @@
+"""Solves Leduc hold'em by counterfactual regret minimisation, and measures exactly how far a strategy is from perfect play."""
