@@ -42,34 +42,6 @@ class World:
     monotonic: Callable[[], float]
 
 
-@dataclass(frozen=True, slots=True)
-class Exit:
-    """A finished child as the plugs read it (`core.ended.Ended`)."""
-
-    exit_code: int | None
-    timed_out: bool
-    cancelled: bool
-    stdout: bytes
-    stderr: bytes
-    dropped: int
-    wall_s: float
-    cpu_s: float | None
-
-
-def exit_of(finished: Finished) -> Exit:
-    """A signal counts as a negative exit code, as everywhere in Python."""
-    return Exit(
-        exit_code=-finished.signal if finished.signal is not None else finished.exit_code,
-        timed_out=finished.timed_out,
-        cancelled=finished.cancelled,
-        stdout=finished.stdout.head + finished.stdout.tail,
-        stderr=finished.stderr.head + finished.stderr.tail,
-        dropped=finished.stdout.dropped,
-        wall_s=finished.wall_s,
-        cpu_s=finished.cpu_s,
-    )
-
-
 @dataclass(slots=True)
 class Deadline:
     """The bound that may be reached in the middle of a turn; the open turn then waits for the next start."""

@@ -4,7 +4,7 @@ import shutil
 from pathlib import Path
 
 from runner import files
-from runner.bench import Bench, exit_of, run_in_side
+from runner.bench import Bench, run_in_side
 from runner.core.errors import CampaignError
 from runner.core.events import Measured
 from runner.core.models import Oid, Reading, Side, TurnNo
@@ -41,7 +41,7 @@ def take(bench: Bench, turn: TurnNo, number: int, side: Side, commit: Oid, limit
         raise CampaignError(
             f"the evaluator could not be started: {finished.not_started}", "mend commands.evaluate, then run the same command"
         )
-    seen = observe(bench.wanted, exit_of(finished), _output(output))
+    seen = observe(bench.wanted, finished, _output(output))
     _keep_log(bench, turn, number, side, finished)
     return Reading(
         side=side,

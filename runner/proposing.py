@@ -7,7 +7,7 @@ from pathlib import Path, PurePath
 
 from runner import files
 from runner.agents.plug import Answer, Exhausted, Launch, Returned, Task
-from runner.bench import Bench, Exit, Halt, exit_of, links, side
+from runner.bench import Bench, Halt, links, side
 from runner.core.contract import Contract
 from runner.core.errors import ContractError
 from runner.core.events import Change, Proposed, Worked
@@ -15,7 +15,7 @@ from runner.core.models import Oid, TurnNo
 from runner.core.prompts import Words, work_prompt
 from runner.core.schemas import WorkerTurn
 from runner.core.state import OpenTurn, State
-from runner.processes import Finished
+from runner.processes import Captured, Finished
 from runner.repo import Imported, Snapshot
 from runner.sandbox import Job, Mount
 from runner.shipped import shipped
@@ -144,7 +144,7 @@ def work(bench: Bench, state: State, turn: OpenTurn) -> tuple[Worked, Harvest]:
     bench.tell(turn.turn, "propose", bench.contract.worker.agent)
     finished = _run(bench, place, launch)
     _keep(bench, turn.turn, finished)
-    files.write_durably(place.root / "exit.json", exit_bytes(turn.turn, exit_of(finished)))
+    files.write_durably(place.root / "exit.json", exit_bytes(turn.turn, finished))
     harvest = gather(bench, state, turn)
     assert harvest is not None, "the copy was there a moment ago"
     answer = harvest.answer
@@ -217,13 +217,16 @@ def _answer(place: Desk) -> bytes | None:
         return None
 
 
-def exit_bytes(turn: TurnNo, ended: Exit) -> bytes:
+def exit_bytes(turn: TurnNo, finished: Finished) -> bytes:
     """How the agent ended, kept beside its copy, so that a kill after it costs no second call."""
-    texts = {name: getattr(ended, name).decode("utf-8", "surrogateescape") for name in ("stdout", "stderr")}
-    return json.dumps({"turn": turn, "exit": {**dataclasses.asdict(ended), **texts}}).encode()
+    record = dataclasses.asdict(finished)
+    for stream in ("stdout", "stderr"):
+        kept = record[stream]
+        record[stream] = {**kept, **{end: kept[end].decode("utf-8", "surrogateescape") for end in ("head", "tail")}}
+    return json.dumps({"turn": turn, "finished": record}).encode()
 
 
-def _exit(place: Desk, turn: TurnNo) -> Exit | None:
+def _exit(place: Desk, turn: TurnNo) -> Finished | None:
     """The record of `exit_bytes`, None where it is not this turn's."""
     try:
         record = json.loads(files.read_plain(place.root / "exit.json"))
@@ -231,8 +234,11 @@ def _exit(place: Desk, turn: TurnNo) -> Exit | None:
         return None
     if record["turn"] != turn:
         return None
-    texts = {name: record["exit"][name].encode("utf-8", "surrogateescape") for name in ("stdout", "stderr")}
-    return Exit(**{**record["exit"], **texts})
+    found = record["finished"]
+    for stream in ("stdout", "stderr"):
+        head, tail = (found[stream][end].encode("utf-8", "surrogateescape") for end in ("head", "tail"))
+        found[stream] = Captured(head, tail, found[stream]["size"])
+    return Finished(**{**found, "survivors": tuple(found["survivors"])})
 
 
 def gather(bench: Bench, state: State, turn: OpenTurn) -> Harvest | None:

@@ -3,6 +3,7 @@
 import dataclasses
 import enum
 import functools
+import math
 import types
 import typing
 from collections.abc import Callable, Mapping
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Union, cast
 
 from runner.core.errors import JournalError
-from runner.core.models import Basis, Declares, Direction, Oid, Outcome, Reading, Scale, Side, Status, TurnNo
+from runner.core.models import Basis, Declares, Oid, Outcome, Reading, Scale, Side, Status, TurnNo
 
 FORMAT = 1
 """The journal's format; a newer one is refused by name, an older one is read."""
@@ -61,7 +62,6 @@ class MetricNoise:
     """What A/A pairs say of one metric: `noise` is the robust scale of a pair difference on `scale` (1.4826 median |d|)."""
 
     name: str
-    direction: Direction
     scale: Scale
     deterministic: bool
     noise: float
@@ -246,11 +246,15 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """What is known of one metric's pair noise: a forgetting sum of squares; `differences` counts those learnt from candidates."""
+    """What is known of one metric's pair noise: a forgetting sum of squares; `differences` counts those from candidates."""
 
     weight: float
     squares: float
     differences: int
+
+    @property
+    def scale(self) -> float:
+        return math.sqrt(self.squares / self.weight)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,33 +1,12 @@
 """The noise of a segment's metrics, learnt from its calibration and from every candidate since."""
 
 import itertools
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from runner.core import stats
-from runner.core.events import Calibrated
+from runner.core.events import Calibrated, Noise, Pool
 
-
-@dataclass(frozen=True, slots=True)
-class Noise:
-    """What is known of one metric's pair noise: a forgetting sum of squares; `differences` counts those from candidates."""
-
-    weight: float
-    squares: float
-    differences: int
-
-    @property
-    def scale(self) -> float:
-        return math.sqrt(self.squares / self.weight)
-
-
-@dataclass(frozen=True, slots=True)
-class Pool:
-    """The learnt noise of all metrics under one calibration."""
-
-    primary: Noise
-    guardrails: tuple[Noise, ...]
+__all__ = ["Noise", "Pool", "absorb", "pool"]
 
 
 def pool(calibrated: Calibrated) -> Pool:
