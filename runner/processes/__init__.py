@@ -1,6 +1,6 @@
 """Run one command and end its whole tree, whatever the command does."""
 
 from runner.processes.command import Cancel, Captured, Command, Finished, Limits, OnOutput, Stream
-from runner.processes.running import run
+from runner.processes.running import UNCONFINED, run
 
-__all__ = ["Cancel", "Captured", "Command", "Finished", "Limits", "OnOutput", "Stream", "run"]
+__all__ = ["UNCONFINED", "Cancel", "Captured", "Command", "Finished", "Limits", "OnOutput", "Stream", "run"]

@@ -11,7 +11,8 @@ from runner.processes.tree import Ended, Tree, plant
 
 DRAIN_S = 1.0
 LOOK_S = 0.05  # how late a cancel may be seen
-STARTED = "started"
+STARTED, REFUSED = "started", "refused "
+UNCONFINED = "the confinement failed: "
 
 Cut = Literal["timed_out", "cancelled"]
 
@@ -69,8 +70,8 @@ def _watch(
 
 def _finished(ended: Ended, cut: Cut | None, wall_s: float, pump: Pump, contained: bool) -> Finished:
     refused = ended.refused
-    if refused is None and contained and pump.word != STARTED and cut is None:
-        refused = (pump.word or "the confinement ended without a word").removeprefix("refused ")
+    if refused is None and contained and cut is None:
+        refused = _refusal(pump.word)
     code = None if refused is not None or ended.status is None else os.waitstatus_to_exitcode(ended.status)
     if contained and code is not None and 128 < code <= 128 + signal.NSIG:  # the shells in between tell signals so
         code = 128 - code
@@ -86,3 +87,12 @@ def _finished(ended: Ended, cut: Cut | None, wall_s: float, pump: Pump, containe
         stderr=pump.kept["stderr"].captured(),
         survivors=ended.survivors,
     )
+
+
+def _refusal(word: str | None) -> str | None:
+    """What the launcher's first line says; what is no word of its own was said by a confinement that could not be made."""
+    if word is None:
+        return UNCONFINED + "it ended without a word"
+    if word.startswith(REFUSED):
+        return word.removeprefix(REFUSED)
+    return None if word == STARTED else UNCONFINED + word

@@ -1,0 +1,202 @@
+"""Level 3: bubblewrap, with mounts of its own, an unprivileged user and no network."""
+
+import contextlib
+import hashlib
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal
+
+from runner import processes
+from runner.core.errors import SandboxError
+from runner.core.events import Json
+from runner.processes import Cancel, Command, Finished, OnOutput
+from runner.sandbox.first import base_env, first_process
+from runner.sandbox.job import Job, Mount, Places
+from runner.sandbox.rooms import copy_tree, layer, scrub
+from runner.sandbox.view import HARDWARE, SYSTEM, View
+
+ROOM = Path("/research")
+PLACES = Places(ROOM / "tree", ROOM / "experiment", ROOM / "output", ROOM / "home", ROOM / "tmp", ROOM / "input")
+UID = 1000
+HOST = "research"
+TMPFS_BYTES = 2 << 30
+ETC = {
+    "passwd": f"root:x:0:0:root:/root:/bin/sh\nresearch:x:{UID}:{UID}:research:{PLACES.home}:/bin/sh\n"
+    "nobody:x:65534:65534:nobody:/nonexistent:/bin/false\n",
+    "group": f"root:x:0:\nresearch:x:{UID}:\nnogroup:x:65534:\n",
+    "hosts": f"127.0.0.1 localhost {HOST}\n::1 localhost {HOST}\n",
+    "hostname": f"{HOST}\n",
+}
+OverlayKind = Literal["disk", "memory", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class Bubblewrap:
+    """Everything a job sees is mounted for it: fixed places, the system read-only, nothing else of the machine."""
+
+    binary: Path
+    state: Path
+    etc: Path
+    view: View
+    overlay: OverlayKind
+    report: Mapping[str, Json] = field(default_factory=dict)
+    level: int = 3
+    places: Places = PLACES
+
+    def run(self, job: Job, *, cancel: Cancel | None = None, on_output: OnOutput | None = None) -> Finished:
+        _check(job)
+        with layer(self.state / "layers") as scratch, _left_as_found(job):
+            command = Command(
+                (*self._confinement(job, scratch), "--", *self._first(job)),
+                Path("/"),
+                {"PATH": self.view.path},
+                job.stdin,
+                job.timeout_s,
+                job.grace_s,
+                job.output_limit,
+                contained=True,
+            )
+            done = processes.run(command, cancel=cancel, on_output=on_output)
+        return confined(done, str(self.binary))
+
+    def with_report(self, report: Mapping[str, Json]) -> "Bubblewrap":
+        return replace(self, report=report)
+
+    def _first(self, job: Job) -> tuple[str, ...]:
+        env = base_env(self.view.path, str(PLACES.home), str(PLACES.tmp), self.view.env) | dict(job.env)
+        return first_process(job.argv, os.path.normpath(PLACES.tree / job.cwd), env, job.limits)
+
+    def _confinement(self, job: Job, scratch: Path) -> list[str]:
+        return [
+            str(self.binary),
+            *("--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
+            *(() if job.network else ("--unshare-net",)),
+            *("--uid", str(UID), "--gid", str(UID), "--hostname", HOST, "--cap-drop", "ALL"),
+            *("--die-with-parent", "--new-session", "--as-pid-1"),
+            *self._system(job.network),
+            *_fresh("/tmp"),
+            *("--symlink", "/tmp", "/var/tmp", "--dir", "/run"),
+            *(word for name, real in self.view.roots.items() for word in ("--ro-bind", str(real), str(name))),
+            *(word for path in self.view.masked if not path.is_relative_to("/etc") for word in self._mask(path)),
+            *_fresh(str(PLACES.home)),
+            *_fresh(str(PLACES.tmp)),
+            *self._tree(job, scratch),
+            *_shown(job.output, PLACES.output, "--bind"),
+            *_shown(job.input, PLACES.input, "--ro-bind"),
+            *_shown(job.experiment, PLACES.experiment, "--ro-bind"),
+            *(word for mount in job.mounts for word in (KINDS[mount.mode], str(mount.host), str(mount.room))),
+            *(("--remount-ro", str(PLACES.tree)) if job.tree_mode == "read_only" else ()),
+            *("--remount-ro", "/", "--chdir", "/"),
+        ]
+
+    def _system(self, network: bool) -> Iterator[str]:
+        for each in (*SYSTEM, *HARDWARE):
+            path = Path(each)
+            if path.is_symlink():
+                yield from ("--symlink", str(path.readlink()), each)
+            elif path.is_dir():
+                yield from ("--ro-bind", each, each)
+        yield from ("--proc", "/proc", "--dev", "/dev", *_fresh("/dev/shm"), *self._etc())
+        resolver = Path("/etc/resolv.conf").resolve()
+        if network and resolver.is_file() and not resolver.is_relative_to("/etc"):
+            yield from ("--ro-bind", str(resolver), str(resolver))
+
+    def _etc(self) -> Iterator[str]:
+        """The system's /etc below our few files: one overlay, for each single mount costs a third of a millisecond."""
+        if self.overlay != "none":
+            yield from ("--overlay-src", "/etc", "--overlay-src", str(self.etc), "--ro-overlay", "/etc")
+            return
+        yield from ("--ro-bind", "/etc", "/etc")
+        for name in ETC:
+            if (Path("/etc") / name).is_file():
+                yield from ("--ro-bind", str(self.etc / name), f"/etc/{name}")
+        yield from (word for path in self.view.masked if path.is_relative_to("/etc") for word in self._mask(path))
+
+    def _mask(self, path: Path) -> tuple[str, ...]:
+        return ("--tmpfs", str(path)) if path.is_dir() else ("--ro-bind", str(self.etc / "hostname"), str(path))
+
+    def _tree(self, job: Job, scratch: Path) -> tuple[str, ...]:
+        tree, place = str(job.tree), str(PLACES.tree)
+        if job.tree_mode == "keep":
+            return ("--bind", tree, place)
+        if self.overlay == "memory":
+            return ("--overlay-src", tree, "--tmp-overlay", place)
+        if self.overlay == "disk":
+            upper, work = scratch / "upper", scratch / "work"
+            upper.mkdir()
+            work.mkdir()
+            return ("--overlay-src", tree, "--overlay", str(upper), str(work), place)
+        copy_tree(job.tree, scratch / "tree")
+        return ("--bind", str(scratch / "tree"), place)
+
+
+KINDS = {"ro": "--ro-bind", "rw": "--bind", "dev": "--dev-bind"}
+
+
+def furnish(state: Path, masked: tuple[Path, ...]) -> Path:
+    """A layer over /etc: the few files that are the same on every machine, and nothing where the system has its secrets.
+
+    Made once for what it holds, and never changed afterwards: runs may stand on it.
+    """
+    hidden = [path.relative_to("/etc") for path in masked if path.is_relative_to("/etc")]
+    holds = repr((ETC, sorted((str(path), (Path("/etc") / path).is_dir()) for path in hidden)))
+    place = state / f"etc-{hashlib.sha256(holds.encode()).hexdigest()[:16]}"
+    if place.is_dir():
+        return place
+    fresh = state / f"etc-new-{os.getpid()}"
+    scrub(fresh)
+    fresh.mkdir(parents=True)
+    for name, text in ETC.items():
+        (fresh / name).write_text(text, encoding="utf-8")
+    for path in hidden:
+        (fresh / path).parent.mkdir(parents=True, exist_ok=True)
+        if (Path("/etc") / path).is_dir():
+            (fresh / path).mkdir(mode=0)
+        else:
+            (fresh / path).touch(mode=0o444)
+    return fresh.rename(place)
+
+
+def confined(done: Finished, by: str) -> Finished:
+    """`done`, unless the confinement itself failed."""
+    if done.not_started is not None and done.not_started.startswith(processes.UNCONFINED):
+        raise SandboxError(f"{by}: {done.not_started}", "look at the line above; `check` tries the confinement anew")
+    return done
+
+
+def _fresh(place: str) -> tuple[str, ...]:
+    return ("--perms", "1777", "--size", str(TMPFS_BYTES), "--tmpfs", place)
+
+
+def _shown(host: Path | None, place: Path, how: str) -> tuple[str, ...]:
+    return ("--dir", str(place)) if host is None else (how, str(host), str(place))
+
+
+def _check(job: Job) -> None:
+    """Refuse by name what bubblewrap would refuse by number."""
+    mounts = [Mount(job.tree, PLACES.tree), *job.mounts]
+    mounts += [Mount(each, ROOM) for each in (job.output, job.input, job.experiment) if each is not None]
+    for mount in mounts:
+        if not mount.host.exists():
+            raise SandboxError(
+                f"{mount.host} is to be shown to a job and is not there", "make it, or take it out of the contract"
+            )
+
+
+@contextlib.contextmanager
+def _left_as_found(job: Job) -> Iterator[None]:
+    """Mounts inside a kept tree need a place to stand on; what was made for that goes again."""
+    made = []
+    if job.tree_mode == "keep":
+        for mount in job.mounts:
+            if mount.room.is_relative_to(PLACES.tree):
+                stand = job.tree / mount.room.relative_to(PLACES.tree)
+                made += [each for each in (stand, *stand.parents) if each.is_relative_to(job.tree) and not os.path.lexists(each)]
+    try:
+        yield
+    finally:
+        for each in made:
+            with contextlib.suppress(OSError):
+                each.unlink() if each.is_file() and each.stat().st_size == 0 else each.rmdir()

@@ -1,0 +1,127 @@
+"""Levels 2 and 0, where nothing can be mounted: real directories at fixed paths, filled for each run."""
+
+import contextlib
+import os
+import shutil
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from runner import processes
+from runner.core.errors import SandboxError
+from runner.core.events import Json
+from runner.processes import Cancel, Command, Finished, OnOutput
+from runner.sandbox.bubblewrap import confined
+from runner.sandbox.first import base_env, first_process
+from runner.sandbox.job import Job, Mount, Places
+from runner.sandbox.rooms import copy_tree, put_away
+from runner.sandbox.view import View
+
+_one_at_a_time = threading.Lock()  # there is one room, and its paths are the same for every run
+
+
+def places_below(room: Path) -> Places:
+    return Places(room / "tree", room / "experiment", room / "output", room / "home", room / "tmp", room / "input")
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """A room of real directories; `launch` makes the namespaces around a command, and is empty at level 0.
+
+    `unshare_net` closes the network where there is a launch. Runs of one process wait for each other.
+    """
+
+    level: int
+    places: Places
+    view: View
+    path: str
+    launch: tuple[str, ...] = ()
+    unshare_net: tuple[str, ...] = ()
+    report: Mapping[str, Json] = field(default_factory=dict)
+
+    def run(self, job: Job, *, cancel: Cancel | None = None, on_output: OnOutput | None = None) -> Finished:
+        with _one_at_a_time, self._furnished(job):
+            return confined(processes.run(self._command(job), cancel=cancel, on_output=on_output), "unshare")
+
+    def with_report(self, report: Mapping[str, Json]) -> "Copied":
+        return replace(self, report=report)
+
+    def _command(self, job: Job) -> Command:
+        env = base_env(self.path, str(self.places.home), str(self.places.tmp), self.view.env) | dict(job.env)
+        cwd = Path(os.path.normpath(self.places.tree / job.cwd))
+        rest = (job.stdin, job.timeout_s, job.grace_s, job.output_limit)
+        if not self.launch:
+            return Command(job.argv, cwd, env, *rest, limits=job.limits)
+        net = () if job.network else self.unshare_net
+        words = (*self.launch, *net, "--", *first_process(job.argv, str(cwd), env, job.limits))
+        return Command(words, Path("/"), {"PATH": self.path}, *rest, contained=True)
+
+    @contextlib.contextmanager
+    def _furnished(self, job: Job) -> Iterator[None]:
+        """Fill the room before the run, hand the output over after it, and empty the room."""
+        self._empty()
+        links: list[Path] = []
+        try:
+            self._fill(job, links)
+            yield
+        finally:
+            for link in links:  # in a kept tree they would stay
+                link.unlink(missing_ok=True)
+            if job.output is not None:
+                _hand_over(self.places.output, job.output)
+            self._empty()
+
+    def _empty(self) -> None:
+        for each in self._all():
+            put_away(each)
+
+    def _all(self) -> tuple[Path, ...]:
+        here = self.places
+        return here.tree, here.experiment, here.output, here.home, here.tmp, here.input
+
+    def _fill(self, job: Job, links: list[Path]) -> None:
+        here = self.places
+        here.tree.parent.mkdir(parents=True, exist_ok=True)
+        for each in (here.home, here.tmp):
+            each.mkdir(mode=0o700)
+        if job.tree_mode == "keep":
+            here.tree.symlink_to(job.tree)
+        else:
+            copy_tree(job.tree, here.tree)
+        for source, place in ((job.experiment, here.experiment), (job.input, here.input), (job.output, here.output)):
+            if source is None:
+                place.mkdir()
+            else:
+                copy_tree(source, place)
+        for mount in job.mounts:
+            if mount.room != mount.host:
+                links.append(self._link(mount))
+
+    def _link(self, mount: Mount) -> Path:
+        """A link where bubblewrap would mount; a path outside the room can only be what it is on the host."""
+        if not any(mount.room.is_relative_to(each) for each in self._all()):
+            raise SandboxError(
+                f"{mount.host} cannot be shown at {mount.room} at level {self.level}",
+                "show it at its own path, or use a machine with bubblewrap",
+            )
+        if mount.room.is_dir() and not mount.room.is_symlink() and not any(mount.room.iterdir()):
+            mount.room.rmdir()
+        mount.room.parent.mkdir(parents=True, exist_ok=True)
+        mount.room.symlink_to(mount.host)
+        return mount.room
+
+
+def _hand_over(source: Path, target: Path) -> None:
+    """Bring what a run wrote to where the caller looks for it; links and special files stay behind, as nobody may follow them."""
+    if source.is_symlink() or not source.is_dir():
+        return
+    source.chmod(0o700)
+    for entry in source.iterdir():
+        place = target / entry.name
+        if entry.is_symlink() or not (entry.is_dir() or entry.is_file()):
+            continue
+        if entry.is_dir():
+            entry.chmod(0o700)
+        put_away(place)
+        shutil.move(entry, place)
