@@ -1,5 +1,6 @@
 """A verdict's reason: one plain sentence for a person, with the figures that decided."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -87,9 +88,9 @@ def _too_small(end: End, trial: Trial, seen: Figures) -> str:
 
 
 def _too_long(end: End, trial: Trial, seen: Figures) -> str:
-    left, more = trial.policy.pairs_at_most - trial.pairs, min(end.more, 1e6)
+    left, more = trial.policy.pairs_at_most - trial.pairs, math.ceil(min(end.more, 1e6))
     start = "not shown to be within the margin" if trial.null is not None else "no sign of a gain"
-    pairs = f"{max(left + 1, round(more)):,} more pairs of the {left} left"
+    pairs = f"{more:,} more pairs of the {left} left"
     return f"{start} {_after(trial)}: even an optimistic effect of {_told(end.hope, trial)} would need {pairs}"
 
 

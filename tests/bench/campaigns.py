@@ -175,10 +175,16 @@ class Tally:
     raw: float = 0.0
     truth: float = 0.0
     covered: int = 0
+    false_shares: float = 0.0
 
     @property
     def false_per_100(self) -> float:
         return 100 * self.false / max(1, self.candidates)
+
+    @property
+    def fdr(self) -> float:
+        """The false discovery rate: the mean over campaigns of the false share of what they kept."""
+        return self.false_shares / max(1, self.campaigns)
 
     @property
     def share(self) -> float:
@@ -217,13 +223,14 @@ def campaigns(
     for campaign in range(number):
         rng = random.Random(f"{seed} {name} {campaign}")
         lane = Lane(policy, source(name, campaign, rng), rng, late)
-        keeps = 0
+        keeps, false_before = 0, tally.false
         for index in range(1, size + 1):
             gain = ideas(rng)
             verdict = lane.judge(gain, decision.alpha(Risk(index, keeps), policy))
             keeps += verdict.status == Status.KEEP
             tally.count(gain, verdict)
         tally.campaigns += 1
+        tally.false_shares += (tally.false - false_before) / max(1, keeps)
     return tally
 
 
