@@ -85,7 +85,7 @@ def read_settings(path: Path) -> Settings:
     try:
         found = _flat(yaml.load(path.read_text(encoding="utf-8"), _Strict))
         _refuse_the_unknown(found)
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as trouble:
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as trouble:  # ValueError: bad UTF-8, and impossible dates
         raise SettingsError(f"{path.name}: expected a readable YAML file, found: {' '.join(str(trouble).split())}") from trouble
     except SettingsError as trouble:
         raise SettingsError(f"{path.name}: {trouble}") from trouble

@@ -26,6 +26,7 @@ class Reading(unittest.TestCase):
             GOOD.replace("discounted", "cfr+"): "algorithm: expected one of vanilla, plus, discounted, found 'cfr+'.",
             GOOD.replace("delay: 7", "delay: 7.0"): "averaging.delay: expected a whole number from 0 to 80, found 7.0.",
             GOOD.replace("delay: 7", "delay: 81"): "averaging.delay: expected a whole number from 0 to 80, found 81.",
+            GOOD.replace("delay: 7", "delay: -1"): "averaging.delay: expected a whole number from 0 to 80, found -1.",
             GOOD.replace("delay: 7", "delay: true"): "averaging.delay: expected a whole number from 0 to 80, found True.",
             GOOD.replace("power: 2", "power: .nan"): "averaging.power: expected a number from 0 to 5, found nan.",
             GOOD.replace("power: 2", "power: '2'"): "averaging.power: expected a number from 0 to 5, found '2'.",
@@ -40,6 +41,11 @@ class Reading(unittest.TestCase):
             with self.assertRaises(SettingsError) as raised:
                 read(text)
             self.assertEqual(str(raised.exception), f"settings.yaml: {sentence}")
+
+    def test_values_that_trip_the_yaml_reader_are_refused_like_any_other(self) -> None:
+        for value in ("2026-13-45", 5000 * "9", "&self {alpha: *self}"):
+            with self.assertRaisesRegex(SettingsError, r"^settings\.yaml: expected a readable YAML file, found: "):
+                read(f"cfr: {value}\n")
 
     def test_a_file_that_is_no_yaml_is_refused_with_the_place(self) -> None:
         with self.assertRaisesRegex(SettingsError, r"^settings\.yaml: expected a readable YAML file, found: .* line 1, column 5"):
