@@ -25,10 +25,10 @@ from runner.core.models import Oid
 from runner.core.news import Face, Hello, Warned
 from runner.core.options import Options
 from runner.core.policy import Amount, Guardrail, Policy
+from runner.core.rows import About
 from runner.core.state import State
 from runner.core.surface import Surface, surface_of
 from runner.evaluators.plug import Wanted
-from runner.projections import About
 from runner.repo import UserRepo
 from runner.sandbox import probe
 from runner.shipped import shipped

@@ -102,7 +102,7 @@ def _equal(values: Sequence[float]) -> bool:
 def _noise(name: str, scale: Scale, direction: Direction, values: Sequence[float], deterministic: bool) -> MetricNoise:
     """The noise in A/A values that come two by two."""
     mean = values[0] if _equal(values) else math.fsum(v / len(values) for v in values)
-    found = MetricNoise(name, scale, deterministic, 0.0, stats.PRIOR, True, mean)
+    found = MetricNoise(name, direction, scale, deterministic, 0.0, stats.PRIOR, True, mean)
     if deterministic:
         return found
     pairs = [difference(scale, direction, a, b) for a, b in zip(values[::2], values[1::2], strict=True)]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Union, cast
 
 from runner.core.errors import JournalError
-from runner.core.models import Basis, Declares, Oid, Outcome, Reading, Scale, Side, Status, TurnNo
+from runner.core.models import Basis, Declares, Direction, Oid, Outcome, Reading, Scale, Side, Status, TurnNo
 
 FORMAT = 1
 """The journal's format; a newer one is refused by name, an older one is read."""
@@ -62,6 +62,7 @@ class MetricNoise:
     """What A/A pairs say of one metric: `noise` is the robust scale of a pair difference on `scale` (1.4826 median |d|)."""
 
     name: str
+    direction: Direction
     scale: Scale
     deterministic: bool
     noise: float
@@ -357,12 +358,13 @@ _Read = Callable[[Any, str], Any]
 def _reader(hint: Any) -> _Read:
     """A function that takes parsed JSON as the type `hint`, for the handful of type forms the facts use."""
     origin, args = typing.get_origin(hint), typing.get_args(hint)
-    if hint is Json:
-        return lambda value, where: value
     if isinstance(hint, typing.NewType):
         return _reader(hint.__supertype__)
     if origin in (Union, types.UnionType):
-        inner = _reader(next(a for a in args if a is not type(None)))
+        arms = [a for a in args if a is not type(None)]
+        if len(arms) > 1:  # Json, which is another object each time its forward references are resolved
+            return lambda value, where: value
+        inner = _reader(arms[0])
         return lambda value, where: None if value is None else inner(value, where)
     if origin is Literal:
         return lambda value, where: _must(value in args, value, where)
@@ -397,20 +399,36 @@ def _mapping(item: _Read) -> _Read:
 
 
 def _record(cls: type) -> _Read:
-    """Fields one by one; a missing or an unknown one is refused by name."""
+    """A missing or an unknown field is refused by name.
+
+    Most fields hold a plain value of the very type they declare: one look at its type is enough, and only what is left is
+    read by a function of its own. A long journal is read twice as fast for it.
+    """
     hints = typing.get_type_hints(cls)
     fields = {f.name: _reader(hints[f.name]) for f in dataclasses.fields(cls)}
+    plain = {name: _plain_types(hint) for name, hint in hints.items()}
     none = dataclasses.MISSING
     required = {f.name for f in dataclasses.fields(cls) if f.default is none and f.default_factory is none}
+    every = fields.keys()
 
     def read(value: Any, where: str) -> Any:
         _must(isinstance(value, Mapping), value, where)
-        if not required <= value.keys() <= fields.keys():
-            odd = ", ".join(sorted((required - value.keys()) | (value.keys() - fields.keys())))
+        if value.keys() != every and not required <= value.keys() <= every:
+            odd = ", ".join(sorted((required - value.keys()) | (value.keys() - every)))
             raise JournalError(f"{where}: fields missing or unknown: {odd}", "the line was not written by this runner")
-        return cls(**{name: fields[name](v, name) for name, v in value.items()})
+        return cls(**{name: v if type(v) in plain[name] else fields[name](v, name) for name, v in value.items()})
 
     return read
+
+
+def _plain_types(hint: Any) -> frozenset[type]:
+    """The types whose values need no further look in a field of this type."""
+    if isinstance(hint, typing.NewType):
+        return _plain_types(hint.__supertype__)
+    if typing.get_origin(hint) in (Union, types.UnionType):
+        arms = typing.get_args(hint)
+        return frozenset().union(*map(_plain_types, arms)) if len(arms) == 2 else frozenset()
+    return frozenset({hint}) if hint in (bool, int, float, str, type(None)) else frozenset()
 
 
 def _must(ok: bool, value: Any, where: str) -> Any:

@@ -60,7 +60,7 @@ def test_a_calibration_holds_the_robust_scale_of_log_ratios() -> None:
     assert found == Calibrated(
         segment=1,
         host="here",
-        primary=MetricNoise("seconds", "ratio", False, about(noise), 8, True, about(sum(values) / 12)),
+        primary=MetricNoise("seconds", "lower", "ratio", False, about(noise), 8, True, about(sum(values) / 12)),
         guardrails=(),
         pairs=6,
         slowest_s=61,
@@ -85,7 +85,7 @@ def test_a_slow_reading_may_take_three_times_as_long() -> None:
 
 def test_equal_values_make_a_metric_deterministic() -> None:
     found = calibrate(POLICY, equal(3, 0.1))
-    assert (found.primary, found.visible) == (MetricNoise("seconds", "ratio", True, 0, 8, True, 0.1), 0)
+    assert (found.primary, found.visible) == (MetricNoise("seconds", "lower", "ratio", True, 0, 8, True, 0.1), 0)
     assert found.minutes == about(2 / 60)
 
 
@@ -98,7 +98,7 @@ def test_a_coarse_metric_takes_its_smallest_step_as_noise_and_trusts_it_little()
     coarse = [pair(10, 10)] * 4 + [pair(10, 13), pair(12, 10)]
     policy = dataclasses.replace(POLICY, scale="difference")
     assert calibrate(policy, coarse).primary == MetricNoise(
-        "seconds", "difference", False, 2, 1, False, about((10 * 10 + 13 + 12) / 12)
+        "seconds", "lower", "difference", False, 2, 1, False, about((10 * 10 + 13 + 12) / 12)
     )
 
 
@@ -129,15 +129,15 @@ def test_guardrails_have_a_noise_of_their_own() -> None:
         policy, [pair(1, 2, at, {"memory": 1.0, "accuracy": -1.0}, {"memory": 2.0, "accuracy": -1.0}) for at in range(6)]
     )
     assert found.guardrails == (
-        MetricNoise("memory", "ratio", False, about(1.4826 * math.log(2)), 8, True, 1.5),
-        MetricNoise("accuracy", "difference", True, 0, 8, True, -1),
+        MetricNoise("memory", "lower", "ratio", False, about(1.4826 * math.log(2)), 8, True, 1.5),
+        MetricNoise("accuracy", "higher", "difference", True, 0, 8, True, -1),
     )
 
 
 def test_a_deterministic_metric_that_gave_two_values_is_noisy_by_their_difference() -> None:
     found = calibrate(POLICY, equal(3))
     again = decision.recalibrated(POLICY, found, [pair(5, 4), alone(4.5)])
-    assert again.primary == MetricNoise("seconds", "ratio", False, about(math.log(4.5 / 4)), 1, False, 5)
+    assert again.primary == MetricNoise("seconds", "lower", "ratio", False, about(math.log(4.5 / 4)), 1, False, 5)
     assert again.visible == about(1 - (4 / 4.5) ** 0.65)
     assert again.minutes == about(5.5 * found.minutes)
 
