@@ -30,10 +30,10 @@ from runner.core.contract import (
     Worker,
 )
 from runner.core.contradictions import command, contradictions
-from runner.core.draft import Draft, Places, meaning, normal
+from runner.core.draft import Draft, Places, Saying, meaning, normal
 from runner.core.errors import ContractError
 from runner.core.events import Json
-from runner.core.schemas import Fault, faults
+from runner.core.schemas import MOST_FAULTS, Fault, faults
 from runner.core.spelling import Finding, Path
 
 MAX_PAIRS = {"thorough": 60, "quick": 40}
@@ -48,15 +48,18 @@ def parse(text: str, file: str, base: PurePath, schema: Mapping[str, Any], home:
     document = yaml_lines.read(text)
     if document.value is None:
         raise _refusal(document.findings, file)
+    wrong = faults(document.value, schema)
+    said: list[Saying] = [(fault.path, fault.sentence) for fault in wrong]
+    draft = None
+    if len(wrong) < MOST_FAULTS:
+        tree, unread = meaning(_without(document.value, wrong), schema, Places(normal(base), home))
+        draft = Draft(tree, document.lines, file, Places(normal(base), home))
+        told = {path for path, _ in (*said, *unread)}
+        said += [*unread, *(saying for saying in contradictions(draft) if saying[0] not in told)]
     known = {finding.path for finding in document.findings}
-    wrong = [fault for fault in faults(document.value, schema) if fault.path not in known]
-    tree, unread = meaning(_without(document.value, wrong), schema, Places(normal(base), home))
-    draft = Draft(tree, document.lines, file, Places(normal(base), home))
-    said = [*((fault.path, fault.sentence) for fault in wrong), *unread]
-    told = {path for path, _ in said} | known
-    said += [(path, sentence) for path, sentence in contradictions(draft) if path not in told]
-    findings = [*document.findings, *(Finding(yaml_lines.line_of(document.lines, path), path, s) for path, s in said)]
-    if findings:
+    found = (Finding(yaml_lines.line_of(document.lines, path), path, s) for path, s in said if path not in known)
+    findings = [*document.findings, *found]
+    if findings or draft is None:
         raise _refusal(findings, file)
     return _contract(draft)
 

@@ -7,7 +7,7 @@ from pathlib import PurePath
 from typing import cast
 
 from runner.core import parameters
-from runner.core.contract import Amount
+from runner.core.contract import Amount, WritablePath
 from runner.core.draft import Draft, Saying, covers, normal
 from runner.core.spelling import Path, shown
 from runner.core.surface import MEASUREMENT, reserved
@@ -141,19 +141,16 @@ def editable(d: Draft) -> Iterator[Saying]:
     start = d.path("current_winner", "settings_file")
     if start is not None and start not in d.settings_files():
         closed[start] = "is the starting settings, of which the worker edits a copy"
-    for i, entry in enumerate(d.writable_paths()):
-        path: Path = ("writable_paths", i)
-        if repo is not None and not covers(repo, entry.path):
-            yield path, f"{entry.path} is outside git_repo_path {repo}: name a path inside it"
-        elif entry.path in closed:
-            yield path, f"{entry.path} {closed[entry.path]}: it may not be edited"
-        elif entry.path == base:
-            yield (
-                path,
-                "covers the experiment directory itself, of which nothing may be edited: name files or directories below it",
-            )
-        elif reserved(str(entry.path.relative_to(repo or entry.path.anchor))):
-            yield path, f"{entry.path} has a name that tells git what to do: it may not be edited"
+    for i, entry in d.entries("writable_paths"):
+        file = cast(WritablePath, entry).path
+        if repo is not None and not covers(repo, file):
+            yield ("writable_paths", i), f"{file} is outside git_repo_path {repo}: name a path inside it"
+        elif file in closed:
+            yield ("writable_paths", i), f"{file} {closed[file]}: it may not be edited"
+        elif file == base:
+            yield ("writable_paths", i), "covers the experiment directory, which stays closed: name files or directories below it"
+        elif reserved(str(file.relative_to(repo or file.anchor))):
+            yield ("writable_paths", i), f"{file} has a name that tells git what to do: it may not be edited"
 
 
 def command(d: Draft, key: str) -> tuple[str, ...]:
@@ -227,11 +224,10 @@ BAD_BRANCH = (
 
 
 def branching(d: Draft) -> Iterator[Saying]:
-    for key, prefix in (("branch", ""), ("id", "research/")):
-        name = d.text(key)
-        wrong = next((why for form, why in BAD_BRANCH if name and re.search(form, prefix + name)), None)
-        if name and wrong:
-            yield (key,), f"{wrong}, found {shown(name)}"
+    name = d.text("branch")
+    wrong = next((why for form, why in BAD_BRANCH if name and re.search(form, name)), None)
+    if wrong:
+        yield ("branch",), f"{wrong}, found {shown(name)}"
 
 
 RULES: tuple[Callable[[Draft], Iterator[Saying]], ...] = (

@@ -181,8 +181,8 @@ SENTENCES: Mapping[str, Callable[["ValidationError"], str]] = {
     "minimum": lambda e: f"expected at least {e.validator_value}, found {shown(e.instance)}",
     "maximum": lambda e: f"expected at most {e.validator_value:g}, found {shown(e.instance)}",
     "exclusiveMinimum": lambda e: f"expected a number above {e.validator_value}, found {shown(e.instance)}",
-    "minItems": lambda e: f"expected at least {e.validator_value} in the list, found {len(cast(str, e.instance))}",
-    "maxItems": lambda e: f"expected at most {e.validator_value} in the list, found {len(cast(str, e.instance))}",
+    "minItems": lambda e: f"expected a list of at least {e.validator_value}, found {len(cast(str, e.instance))}",
+    "maxItems": lambda e: f"expected a list of at most {e.validator_value}, found {len(cast(str, e.instance))}",
     "uniqueItems": lambda e: "expected each entry once, found one twice",
     "minProperties": _properties,
     "maxProperties": _properties,
@@ -231,8 +231,12 @@ def _right_place(key: str, path: Path, schema: Schema) -> str | None:
         rank = (edits, 0 if _same(known[:-1], path) else 1, -_shared(known, path))
         if edits <= reach(key) and (best is None or rank < best):
             best = rank
-            place = dotted((*path, known[-1])) if _same(known[:-1], path) else ".".join(known).replace(".[]", "[]")
+            place = dotted((*path, known[-1])) if _same(known[:-1], path) else _generic(known)
     return place
+
+
+def _generic(known: tuple[str, ...]) -> str:
+    return ".".join("NAME" if step == ANY_KEY else step for step in known).replace(".[]", "[]")
 
 
 def _same(known: tuple[str, ...], path: Path) -> bool:

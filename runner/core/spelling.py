@@ -97,8 +97,13 @@ def distance(word: str, other: str) -> int:
     if a == b:
         return 0
     parts, others = a.split("_"), b.split("_")
-    by_word = sum(min(_edits(p, o) for o in others) for p in parts) + abs(len(others) - len(parts))
+    by_word = sum(min(_stem_edits(p, o) for o in others) for p in parts) + abs(len(others) - len(parts))
     return min(_edits(a, b), max(1, by_word))
+
+
+def _stem_edits(a: str, b: str) -> int:
+    """Edits between two words, one where only their endings differ (evaluate, evaluation)."""
+    return 1 if a != b and len(a) >= 6 and a[:6] == b[:6] else _edits(a, b)
 
 
 def _edits(a: str, b: str) -> int:
