@@ -24,7 +24,7 @@ Line = Callable[[Entry, State, About], str | None]
 _GROWING: dict[str, tuple[str, Line]] = {
     "results.tsv": (TSV_HEADER, tsv_row),
     "experiments.jsonl": ("", experiment_line),
-    "runner.log": ("", log_line),
+    "runner.log": ("", lambda entry, state, about: log_line(entry, state)),
 }
 _NEWS_FOR_THE_PAGES = (Calibrated, Settled, Stopped, Remeasured)
 

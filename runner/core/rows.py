@@ -96,7 +96,7 @@ def _json_line(record: dict[str, Json]) -> str:
     return escaped_json(json.dumps(record, ensure_ascii=False, allow_nan=False)) + "\n"
 
 
-def log_line(entry: Entry, state: State, about: About) -> str:
+def log_line(entry: Entry, state: State) -> str:
     """The line that this entry adds to runner.log: time, turn, sentence."""
     turn = f"turn {entry.turn}" if entry.turn else "noise" if entry.turn == 0 else "campaign"
     return f"{entry.at} {turn:<9} {sentence(entry, state)}\n"

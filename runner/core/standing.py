@@ -10,7 +10,7 @@ from runner.core.events import Json
 from runner.core.models import Direction, Oid, Scale, Status
 from runner.core.state import State, TurnRecord
 
-Doing = Literal["new", "running", "waiting", "stopped", "killed"]
+Doing = Literal["new", "running", "waiting", "stopped", "killed", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,18 +100,18 @@ def present_run(state: State, now: str | None) -> float:
     return max(0.0, (end - start).total_seconds())
 
 
-def doing(state: State, alive: bool, now: str) -> Doing:
-    """`alive` says whether the process of the last `Started` runs."""
+def doing(state: State, alive: bool | None, now: str) -> Doing:
+    """`alive` says whether the process of the last `Started` runs, None where nobody here can tell."""
     if state.started is None:
         return "new"
     if state.stopped is not None:
         return "stopped"
     if not alive:
-        return "killed"
+        return "unknown" if alive is None else "killed"
     return "waiting" if state.waited and state.waited.until > now else "running"
 
 
-def status(state: State, alive: bool, now: str) -> dict[str, Json]:
+def status(state: State, alive: bool | None, now: str) -> dict[str, Json]:
     """The object of `status --json`: its keys are a promise to scripts; unknown is null."""
     best = gain(state)
     interval: list[Json] | None = list(best.interval) if best and best.interval else None
