@@ -41,7 +41,7 @@ case "$*" in
         [ -z "${PIP_SAYS-}" ] || { printf '%s\\n' "$PIP_SAYS"; exit 1; }
         echo end >>"$LOG"
         ;;
-    *runner.cli*) shift 3; printf '<%s>' "$@"; echo ;;
+    *runner.cli*) shift 5; printf '<%s>' "$@"; echo ;;
     *) echo "unexpected: $*" >&2; exit 99 ;;
 esac
 """.replace("REAL", sys.executable)
@@ -353,6 +353,12 @@ def ready(clone: Clone) -> Clone:
     clone.put("cli.py", "import json, sys\ndef main():\n print(sys.argv, json.__name__)\n return 7\n", clone.home / "runner")
     clone.put("__init__.py", "", clone.home / "runner")
     return clone
+
+
+def test_a_message_can_be_printed_under_any_locale(ready: Clone) -> None:
+    ready.put("cli.py", "def main():\n print('3 µs × 2')\n", ready.home / "runner")
+    done = ready.run(LC_ALL="POSIX", PYTHONIOENCODING="ascii", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
+    assert (done.stdout, done.stderr) == ("3 µs × 2\n", "")
 
 
 def test_the_exit_code_and_the_words_pass_through(ready: Clone) -> None:
