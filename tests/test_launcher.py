@@ -41,7 +41,7 @@ case "$*" in
         [ -z "${PIP_SAYS-}" ] || { printf '%s\\n' "$PIP_SAYS"; exit 1; }
         echo end >>"$LOG"
         ;;
-    *runner.cli*) shift 3; printf '<%s>' "$@"; echo ;;
+    *runner.cli*) shift 5; printf '<%s>' "$@"; echo ;;
     *) echo "unexpected: $*" >&2; exit 99 ;;
 esac
 """.replace("REAL", sys.executable)
@@ -353,6 +353,11 @@ def ready(clone: Clone) -> Clone:
     clone.put("cli.py", "import json, sys\ndef main():\n print(sys.argv, json.__name__)\n return 7\n", clone.home / "runner")
     clone.put("__init__.py", "", clone.home / "runner")
     return clone
+
+
+def test_text_is_utf8_whatever_the_locale_says(ready: Clone) -> None:
+    ready.put("cli.py", "import sys\ndef main():\n print(sys.flags.utf8_mode)\n", ready.home / "runner")
+    assert ready.run(LC_ALL="C.UTF-8", PYTHONUTF8="0").stdout == "1\n"
 
 
 def test_the_exit_code_and_the_words_pass_through(ready: Clone) -> None:
