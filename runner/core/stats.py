@@ -175,8 +175,10 @@ def giant(seen: Series, null: float) -> bool:
 def interval(seen: Series) -> tuple[float, float]:
     """All effects that the bet does not refute at 5 % a side, valid whenever one stopped; few pairs: a pooled t interval."""
     centre = estimate(seen)
+    if seen.scale == 0:
+        return centre, centre
     reach = quantile(int(seen.weight + seen.steps)) * error(seen)
-    if len(seen.d) < FEW or seen.scale == 0:
+    if len(seen.d) < FEW:
         return centre - reach, centre + reach
     return centre - _bound(seen, centre, reach, 1), centre + _bound(seen, centre, reach, -1)
 
