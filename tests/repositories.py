@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,6 +76,7 @@ def bench(ann: Person) -> Bench:
     private = repo.open_private(state, user)
     private.checkout(user.head, state / "base")
     snapshot = private.agent_copy(user.head, state / "base", state / "agent")
+    time.sleep(0.03)  # an agent takes longer than a tick of the file system's clock to start
     return Bench(ann, user, private, state / "base", state / "agent", snapshot)
 
 

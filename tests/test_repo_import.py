@@ -1,6 +1,7 @@
 import dataclasses
 import hashlib
 import os
+import random
 import subprocess
 import unicodedata
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 
 from runner import files, repo
 from runner.core.events import Change
-from runner.repo import Imported
+from runner.repo import Imported, importing, pristine
 from tests.repositories import Bench, Person, bench, every_file, person
 
 
@@ -23,10 +24,12 @@ def b(tmp_path: Path) -> Bench:
 
 
 def _both_ways(b: Bench) -> Imported:
-    """The import with the snapshot, which has to be the same without it."""
+    """The import as it is, which has to be the same when nothing or everything of the snapshot is believed."""
     found = b.imported()
-    assert dataclasses.replace(b, snapshot=repo.Snapshot({})).imported() == found
     assert b.private.import_tree(b.user.head, b.agent, b.pristine, None, limit_bytes=1 << 20) == found
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(importing, "RACY_NS", -1)
+        assert b.imported() == found
     return found
 
 
@@ -68,6 +71,49 @@ def test_commits_index_tricks_and_excludes_of_the_agent_are_not_asked(b: Bench) 
     (b.agent / "hidden").write_text("h")
     changed = {(c.kind, c.path) for c in _both_ways(b).changes}
     assert changed == {("M", ".gitignore"), ("M", "eval/evaluate.sh"), ("A", "hidden"), ("M", "src/a.py")}
+
+
+def test_a_write_in_the_same_tick_as_the_snapshot_is_seen(b: Bench) -> None:
+    (b.agent / "src/a.py").write_text("a = 2\n")
+    same_tick = {**b.snapshot.files, "src/a.py": pristine.signature((b.agent / "src/a.py").stat())}
+    assert [c.path for c in dataclasses.replace(b, snapshot=repo.Snapshot(same_tick)).imported().changes] == ["src/a.py"]
+
+
+def test_only_touched_files_are_read(b: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    plain = files.read_plain
+
+    def spy(path: Path | str, limit: int | None = None) -> bytes:
+        read.append(os.path.relpath(path, b.agent))
+        return plain(path, limit)
+
+    monkeypatch.setattr(importing, "RACY_NS", -1)
+    monkeypatch.setattr(files, "read_plain", spy)
+    (b.agent / "src/b.py").write_bytes(b"b = 2\n" * 200)
+    b.imported()
+    assert [path for path in read if not path.startswith("..")] == ["src/b.py"]
+
+
+def test_random_edits_make_the_tree_that_git_makes(b: Bench) -> None:
+    dice, agent = random.Random(20261130), Person(b.agent)
+    for _ in range(6):
+        for _ in range(25):
+            place = b.agent / "/".join(dice.choice(("src", "a", "a-b", "a.b", "é", "0")) for _ in range(dice.randint(1, 4)))
+            if place.is_dir():
+                continue
+            try:
+                place.parent.mkdir(parents=True, exist_ok=True)
+                files.remove_tree(place)
+                kind = dice.randrange(4)
+                if kind == 0:
+                    place.symlink_to(dice.choice(("x", "../y", "./z//")))
+                elif kind:
+                    place.write_bytes(dice.randbytes(dice.randint(0, 40)))
+                    place.chmod(dice.choice((0o644, 0o755)))
+            except (FileExistsError, NotADirectoryError):
+                continue  # a file stands where a directory was wanted
+        agent.git("add", "-A")
+        assert _both_ways(b).tree == agent.git("write-tree")
 
 
 def test_the_agents_git_may_be_anything(b: Bench) -> None:

@@ -1,6 +1,7 @@
 import hashlib
 import os
 import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from runner import repo
 from runner.core.errors import RepoError
 from runner.core.models import Oid
+from runner.repo import door
 from tests.repositories import Person, bench, every_file, person
 
 
@@ -288,8 +290,6 @@ def test_a_poll_while_the_person_commits_never_meets_a_lock(tmp_path: Path) -> N
 
 
 def test_a_git_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from runner.repo import door
-
     (tmp_path / "git").write_text("#!/bin/sh\nsleep 60 &\necho $! > pid\nwait\n")
     (tmp_path / "git").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
@@ -297,3 +297,21 @@ def test_a_git_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         door.Git(cwd=tmp_path)("version", timeout=0.5)
     child = (tmp_path / "pid").read_text().strip()
     assert subprocess.run(("ps", "-o", "stat=", "-p", child), capture_output=True, text=True).stdout.strip() in ("", "Z")
+
+
+def test_git_sees_nothing_of_the_runners_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "git").write_text("#!/bin/sh\nenv -0\n")
+    (tmp_path / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:relative:{os.environ['PATH']}")
+    monkeypatch.setenv("GIT_INDEX_FILE", "/theirs")
+    monkeypatch.setenv("SECRET_KEY", "s")
+    seen = dict(field.split("=", 1) for field in door.Git(git_dir=tmp_path)("version").fields)
+    assert {"GIT_INDEX_FILE", "SECRET_KEY", "GIT_WORK_TREE"} & seen.keys() == set()
+    assert (seen["GIT_DIR"], seen["HOME"], seen["GIT_CONFIG_GLOBAL"]) == (os.fspath(tmp_path), "/nonexistent", "/dev/null")
+    assert seen["PATH"].split(":")[:1] == [os.fspath(tmp_path)]
+    assert "relative" not in seen["PATH"].split(":")
+
+
+def test_gitpython_is_not_loaded_before_git_is_needed() -> None:
+    code = "import sys, runner.repo, runner.files; print('git' in sys.modules)"
+    assert subprocess.run((sys.executable, "-c", code), capture_output=True, text=True, check=True).stdout == "False\n"
