@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from runner.core.events import Json
-from runner.core.spelling import Finding, Path, dotted
+from runner.core.spelling import Finding, Path, dotted, oneline, shown
 
 if TYPE_CHECKING:
     from ruamel.yaml.nodes import MappingNode, Node
@@ -42,7 +42,7 @@ def read(text: str) -> Document:
     reader = _Reader({}, [], [0])
     value = reader.value(node, (), ()) if node is not None else None
     if not isinstance(value, dict):
-        found = "nothing" if value is None else "a list" if isinstance(value, list) else f"'{value}'"
+        found = shown(value)
         top = Finding(None, (), f"expected keys and values such as 'version: 1', found {found}")
         return Document(None, {}, (*reader.findings, top))
     return Document(value, reader.lines, tuple(reader.findings))
@@ -93,7 +93,7 @@ def _syntax(text: str, problem: str | None, mark: object, context: str | None) -
         said = "this line is indented with a tab; YAML allows spaces only"
     else:
         said = f"not YAML: {said}" + (f" ({context})" if context else "")
-    return Finding(None if line is None else line + 1, (), said)
+    return Finding(None if line is None else line + 1, (), oneline(said))
 
 
 def _odd_character(text: str, character: object, position: int) -> Finding:
@@ -180,12 +180,12 @@ class _Reader:
 
 
 def _tag(node: "Node") -> str:
-    return f"{node.tag}".replace("tag:yaml.org,2002:", "!!")
+    return oneline(f"{node.tag}".replace("tag:yaml.org,2002:", "!!"))
 
 
 def _bool(text: str) -> bool:
     if text.lower() not in ("true", "false"):
-        raise _Unclear(f"expected true or false, found '{text}'")
+        raise _Unclear(f"expected true or false, found {shown(text)}")
     return text.lower() == "true"
 
 
@@ -194,14 +194,14 @@ def _int(text: str) -> int:
         bare = text.replace("_", "").lstrip("+-0") or "0"
         raise _Unclear(f"'{text}' with a leading zero is read in two ways: write {bare}, or '{text}' in quotes for text")
     if not INTEGER.fullmatch(text) or len(text) > 40:
-        raise _Unclear(f"expected a number such as 900 or 2_000_000, found '{text[:60]}'")
+        raise _Unclear(f"expected a number such as 900 or 2_000_000, found {shown(text)}")
     return int(text, 0)
 
 
 def _float(text: str) -> float:
     number = float(text.replace("_", "")) if FLOAT.fullmatch(text) else math.nan
     if not math.isfinite(number):
-        raise _Unclear(f"expected a finite number such as 0.5 or 1e-3, found '{text[:60]}'")
+        raise _Unclear(f"expected a finite number such as 0.5 or 1e-3, found {shown(text)}")
     return number
 
 
