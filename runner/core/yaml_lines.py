@@ -67,7 +67,6 @@ def _compose(text: str) -> "Node | Finding | None":
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
     yaml = YAML(typ="safe", pure=True)
-    yaml.max_depth = DEEPEST
     yaml.composer.warn_double_anchors = False
     try:
         node: Node | None = yaml.compose(text)
@@ -87,8 +86,6 @@ def _syntax(text: str, problem: str | None, mark: object, context: str | None) -
     written = text.splitlines()[line : line + 1] if line is not None else []
     if context == "expected a single document in the stream":
         said = "expected one document, found a second one after '---': keep one"
-    elif said.startswith("maximum depth"):
-        said = f"expected at most {DEEPEST} levels, found more"
     elif "\\t" in said or re.match(r" *\t", "".join(written)):
         said = "this line is indented with a tab; YAML allows spaces only"
     else:
@@ -121,6 +118,8 @@ class _Reader:
         self.seen[0] += 1
         if id(node) in around:
             return self._odd(node, path, "this alias stands inside its own anchor: write the value out")
+        if len(around) >= DEEPEST:
+            return self._odd(node, path, f"expected at most {DEEPEST} levels, found more")
         if self.seen[0] > MOST_VALUES:
             if self.seen[0] == MOST_VALUES + 1:
                 self._odd(node, path, f"expected at most {MOST_VALUES} values, found more (aliases count each time)")
