@@ -26,10 +26,10 @@ FLOORS = (
 FLOOR_OF = {room: height for height, rooms in enumerate(FLOORS) for room in rooms}
 FACES = FLOORS[-1]
 
-# A home is a room, in one file or in a folder of that name.
+# A home is a room, in one file or in a folder of that name; where a room grew too long, its second file is named too.
 HOMES = {
     "yaml": ("runner/core/config",),
-    "ruamel": ("runner/core/config",),
+    "ruamel": ("runner/core/config", "runner/core/yaml_lines"),
     "jsonschema": ("runner/core/schemas",),
     "referencing": ("runner/core/schemas",),
     "scipy": ("runner/core/stats",),
@@ -38,9 +38,10 @@ HOMES = {
     "psutil": ("runner/processes", "runner/host"),
     "rich": ("runner/plain",),
     "textual": ("runner/tui",),
-    "optuna": ("runner/agents/tuner",),
+    "optuna": ("runner/agents/tuner", "runner/agents/propose"),
 }
 ANYWHERE = {"tenacity"}  # where a call may be retried
+CHILD_PROGRAMS = {"runner/sandbox/asked.py"}  # run on their own inside the sandbox: standard output is their answer
 HEAVY = {"git", "jsonschema", "numpy", "optuna", "referencing", "rich", "ruamel", "scipy", "textual"}
 
 # fmt: off
@@ -132,7 +133,7 @@ def heavy_faults(name: str, tree: ast.Module) -> list[str]:
 
 
 def print_faults(name: str, tree: ast.Module) -> list[str]:
-    if room(module_of(name)) in FACES:
+    if room(module_of(name)) in FACES or name in CHILD_PROGRAMS:
         return []
     spoken = [node for node in ast.walk(tree) if isinstance(node, ast.Name | ast.Attribute)]
     return [
@@ -186,7 +187,7 @@ RULES: dict[str, Rule] = {
 @pytest.mark.parametrize("rule", RULES)
 def test_every_room_keeps_the_rule(rule: str) -> None:
     faults = itertools.chain.from_iterable(RULES[rule](name, tree) for name, tree in FILES.items())
-    assert list(faults) == []
+    assert list(dict.fromkeys(faults)) == []
 
 
 def test_every_room_stands_on_a_floor() -> None:
