@@ -14,7 +14,7 @@ from runner.core.events import Entry
 from runner.core.news import Hello, News, Warned
 from runner.core.options import Options
 from runner.core.state import State
-from runner.opening import OWN_FILES
+from runner.ground import OWN_FILES
 from runner.signals import Cancel
 
 CLONE = Path(__file__).resolve().parents[1]

@@ -17,11 +17,11 @@ FILES = {str(path.relative_to(ROOT)): ast.parse(path.read_text(), str(path)) for
 # From the ground up: a room imports from floors below, and from its own floor as long as no circle closes.
 FLOORS = (
     ("core",),
-    ("journal", "repo", "processes", "sandbox", "host", "files", "shipped"),
+    ("journal", "repo", "processes", "sandbox", "host", "files", "shipped", "signals", "streams"),
     ("agents", "evaluators", "judges", "executors", "importers"),
-    ("ledger",),
-    ("campaign", "turn", "gates", "measure", "registry"),
-    ("cli", "tui", "plain", "report", "dashboard"),
+    ("ledger", "projections"),
+    ("bench", "campaign", "gates", "ground", "measure", "noise", "opening", "proposing", "refusals", "registry", "turn"),
+    ("cli", "stop", "tail", "views", "tui", "plain", "report", "dashboard"),
 )
 FLOOR_OF = {room: height for height, rooms in enumerate(FLOORS) for room in rooms}
 FACES = FLOORS[-1]
@@ -29,7 +29,7 @@ FACES = FLOORS[-1]
 # A home is a room, in one file or in a folder of that name; where a room grew too long, its second file is named too.
 HOMES = {
     "yaml": ("runner/core/config",),
-    "ruamel": ("runner/core/config", "runner/core/yaml_lines"),
+    "ruamel": ("runner/core/config", "runner/core/yaml_lines", "runner/agents/settings"),
     "jsonschema": ("runner/core/schemas",),
     "referencing": ("runner/core/schemas",),
     "scipy": ("runner/core/stats",),

@@ -86,6 +86,7 @@ def test_a_kept_turn_becomes_this_very_state() -> None:
         finished=(record,),
         tried=1,
         keeps=1,
+        improvements=1,
         verdicts=1,
         verdicts_since_stop=1,
         last_at=at(14),
@@ -109,6 +110,7 @@ def test_the_whole_campaign_adds_up() -> None:
         incumbent=oid("d"),
         tried=2,
         keeps=1,
+        improvements=1,
         verdicts=2,
         active_before=120.0,
         last_at=at(27),
@@ -125,6 +127,7 @@ def test_an_open_turn_holds_its_facts_so_far() -> None:
         proposed=proposed(oid("c")),
         measured=(pair(1, 2.0, 1.9),),
         tried=True,
+        last_pair=1,
         decided=discard(),
         decided_at=at(9),
     )
