@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -11,6 +12,7 @@ from runner import processes
 from runner.core.errors import SandboxError
 from runner.core.events import Json
 from runner.processes import Cancel, Command, Finished, OnOutput
+from runner.processes.tree import SYSTEM_PATH
 from runner.sandbox.first import base_env, first_process
 from runner.sandbox.job import Job, Mount, Places, left_as_found
 from runner.sandbox.rooms import copy_tree, layer, scrub
@@ -29,6 +31,7 @@ ETC = {
     "hostname": f"{HOST}\n",
 }
 EMPTY = "etc-empty"
+SIDE = "side"
 OverlayKind = Literal["disk", "memory", "none"]
 
 
@@ -41,6 +44,7 @@ class Bubblewrap:
     etc: Path
     view: View
     overlay: OverlayKind
+    veil: tuple[str, ...] = ()
     report: Mapping[str, Json] = field(default_factory=dict)
     level: int = 3
     places: Places = PLACES
@@ -48,10 +52,12 @@ class Bubblewrap:
     def run(self, job: Job, *, cancel: Cancel | None = None, on_output: OnOutput | None = None) -> Finished:
         _check(job)
         with layer(self.state / "layers") as scratch, left_as_found(job, PLACES.tree):
+            env = base_env(self.view.path, str(PLACES.home), str(PLACES.tmp), self.view.env) | dict(job.env)
+            first = first_process(job.argv, os.path.normpath(PLACES.tree / job.cwd), env, job.limits)
             command = Command(
-                (*self._confinement(job, scratch), "--", *self._first(job)),
+                (*self._confinement(job, scratch), "--", *first),
                 Path("/"),
-                {"PATH": self.view.path},
+                {"PATH": env["PATH"]},
                 job.stdin,
                 job.timeout_s,
                 job.grace_s,
@@ -64,12 +70,9 @@ class Bubblewrap:
     def with_report(self, report: Mapping[str, Json]) -> "Bubblewrap":
         return replace(self, report=report)
 
-    def _first(self, job: Job) -> tuple[str, ...]:
-        env = base_env(self.view.path, str(PLACES.home), str(PLACES.tmp), self.view.env) | dict(job.env)
-        return first_process(job.argv, os.path.normpath(PLACES.tree / job.cwd), env, job.limits)
-
     def _confinement(self, job: Job, scratch: Path) -> list[str]:
         return [
+            *(self._veiled(job) if job.tree_mode != "keep" else ()),
             str(self.binary),
             *("--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
             *(() if job.network else ("--unshare-net",)),
@@ -121,19 +124,31 @@ class Bubblewrap:
     def _mask(self, path: Path) -> tuple[str, ...]:
         return ("--tmpfs", str(path)) if path.is_dir() else ("--ro-bind", str(self.etc.with_name(EMPTY)), str(path))
 
+    def _veiled(self, job: Job) -> tuple[str, ...]:
+        """Show the tree at one path of the host first: a job reads in its mountinfo what its overlay stands on."""
+        return (*self.veil, str(job.tree), str(self.state / SIDE)) if self.veil else ()
+
     def _tree(self, job: Job, scratch: Path) -> tuple[str, ...]:
         tree, place = str(job.tree), str(PLACES.tree)
         if job.tree_mode == "keep":
             return ("--bind", tree, place)
+        under = str(self.state / SIDE) if self.veil else tree
         if self.overlay == "memory":
-            return ("--overlay-src", tree, "--tmp-overlay", place)
+            return ("--overlay-src", under, "--tmp-overlay", place)
         if self.overlay == "disk":
             upper, work = scratch / "upper", scratch / "work"
             upper.mkdir()
             work.mkdir()
-            return ("--overlay-src", tree, "--overlay", str(upper), str(work), place)
+            return ("--overlay-src", under, "--overlay", str(upper), str(work), place)
         copy_tree(job.tree, scratch / "tree")
         return ("--bind", str(scratch / "tree"), place)
+
+
+def veil() -> tuple[str, ...]:
+    """The words that bind one directory to another in a mount namespace and go on; empty where the tools for it are missing."""
+    unshare, mount = (shutil.which(name, path=SYSTEM_PATH) for name in ("unshare", "mount"))
+    script = '"$0" --bind "$1" "$2" || exit 125; shift 2; exec "$@"'
+    return (unshare, "--user", "--map-root-user", "--mount", "--", "/bin/sh", "-c", script, mount) if unshare and mount else ()
 
 
 KINDS = {"ro": "--ro-bind", "rw": "--bind", "dev": "--dev-bind"}
@@ -144,13 +159,13 @@ def furnish(state: Path, masked: tuple[Path, ...]) -> Path:
 
     Made once for what it holds, and never changed afterwards: runs may stand on it.
     """
+    (state / SIDE).mkdir(parents=True, exist_ok=True)
+    (state / EMPTY).touch(mode=0o444)
     hidden = [path.relative_to("/etc") for path in masked if path.is_relative_to("/etc")]
     holds = repr((ETC, sorted((str(path), (Path("/etc") / path).is_dir()) for path in hidden)))
     place = state / f"etc-{hashlib.sha256(holds.encode()).hexdigest()[:16]}"
     if place.is_dir():
         return place
-    state.mkdir(parents=True, exist_ok=True)
-    (state / EMPTY).touch(mode=0o444)
     fresh = state / f"etc-new-{os.getpid()}"
     scrub(fresh)
     fresh.mkdir(parents=True)

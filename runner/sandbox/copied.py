@@ -55,7 +55,7 @@ class Copied:
             return Command(job.argv, cwd, env, *rest, limits=job.limits)
         net = () if job.network else self.unshare_net
         words = (*self.launch, *net, "--", *first_process(job.argv, str(cwd), env, job.limits))
-        return Command(words, Path("/"), {"PATH": self.path}, *rest, contained=True)
+        return Command(words, Path("/"), {"PATH": env["PATH"]}, *rest, contained=True)
 
     @contextlib.contextmanager
     def _furnished(self, job: Job) -> Iterator[None]:

@@ -29,7 +29,7 @@ esac
 [ -f "$path" ] && [ -x "$path" ] || no "not executable: $path; chmod +x makes it so"
 case $path in
 /usr/* | /bin/* | /sbin/*) magic= ;;
-*) magic=$(dd if="$path" bs=2 count=1 2>/dev/null) ;;
+*) magic=$(PATH=/usr/bin:/bin dd if="$path" bs=2 count=1 2>/dev/null) ;;
 esac
 if [ "$magic" = '#!' ]; then
     IFS= read -r line <"$path"

@@ -27,6 +27,7 @@ def test_the_report_says_what_the_level_holds(sandbox: Sandbox) -> None:
     assert {name: report[name] for name in HELD[sandbox.level]} == HELD[sandbox.level]
     assert report["orphan_survives"] is False
     assert report["layer_discarded"] is True
+    assert report["tree_path_visible"] is False
     assert report["cpu_meter"] == "wait4 over the whole tree"
     assert report["kernel_settings"] == (sandbox.level < 3 and os.getuid() == 0)
     says = report["not_held"]
