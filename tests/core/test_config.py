@@ -191,6 +191,28 @@ def test_an_expensive_decision_loads() -> None:
     assert read(minimal(decision="{cost: expensive, noise: seed}")).decision == ExpensiveDecision()
 
 
+def test_a_cheap_decision_has_the_pairs_of_its_preset() -> None:
+    assert read(minimal()).decision == CheapDecision("thorough", 60, 0.1, 100)
+    assert read(minimal(decision="{preset: quick}")).decision == CheapDecision("quick", 40, 0.1, 100)
+    assert read(minimal(decision="{preset: quick, max_pairs: 7}")).decision == CheapDecision("quick", 7, 0.1, 100)
+
+
+def test_no_least_effect_is_the_same_on_every_scale() -> None:
+    text = minimal(objective="{primary_metric: {name: x, direction: lower, min_effect: 0, scale: ratio}}")
+    assert read(text).objective.primary == Metric("x", "lower", Amount(0), "ratio")
+
+
+@pytest.mark.parametrize("file", ["x/b.yaml", "../project/src/x/b.yaml"])
+def test_a_parameters_file_is_named_by_as_much_of_its_path_as_is_needed(file: str) -> None:
+    text = minimal(
+        worker="{agent: tuner}",
+        current_winner="{settings_file: start.yaml}",
+        optimization_surface="{settings_files: [../project/src/x/b.yaml, ../project/src/y/b.yaml]}",
+        parameters=f"{{'{file}:a.b': {{type: bool}}}}",
+    )
+    assert read(text).parameters == (Parameter(f"{file}:a.b", P("/w/repo/project/src/x/b.yaml"), "a.b", "bool"),)
+
+
 @pytest.mark.parametrize(
     ("written", "meant"),
     [

@@ -142,6 +142,11 @@ def test_an_experiment_at_the_root_of_its_repository_opens_only_what_is_named() 
     assert gate.refusal("evaluate.sh") == MEASUREMENT
 
 
+def test_a_surface_that_is_the_experiment_directory_itself_opens_nothing() -> None:
+    gate = Surface(frozenset(), frozenset({("exp",)}), frozenset(), frozenset(), ("exp",))
+    assert gate.refusal("exp/helper.py") == EXPERIMENT
+
+
 def test_an_evaluator_in_the_surface_stays_closed() -> None:
     gate = surface("/r/src/", evaluate="../src/bench.sh")
     assert gate.refusal("src/bench.sh") == MEASUREMENT
