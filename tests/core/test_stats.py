@@ -186,8 +186,8 @@ def test_from_eight_pairs_on_the_interval_ends_where_the_bet_refutes() -> None:
     def refuting(effect: float, side: int) -> float:
         return brute([side * (d - effect) / s for d, s in zip(seen.d, seen.scales, strict=True)])
 
-    assert refuting(low, 1) == pytest.approx(20, rel=1e-3)
-    assert refuting(high, -1) == pytest.approx(20, rel=1e-3)
+    assert refuting(low, 1) == pytest.approx(20, rel=0.01)
+    assert refuting(high, -1) == pytest.approx(20, rel=0.01)
     assert low < 1.125 < high
 
 
