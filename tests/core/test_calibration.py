@@ -237,6 +237,10 @@ def test_a_metric_that_cannot_carry_the_policy_is_refused(policy: Policy, measur
     assert (refused.value.what, refused.value.mend) == (what, mend)
 
 
+def test_eleven_pairs_may_be_enough() -> None:
+    assert calibrate(dataclasses.replace(POLICY, max_pairs=11), NOISY).pairs == 6
+
+
 # --- the honest total ---
 
 
