@@ -10,7 +10,8 @@ import io
 import os
 import sys
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, cast
@@ -152,10 +153,21 @@ def _status_words(parser: argparse.ArgumentParser) -> None:
 
 
 def _status(words: argparse.Namespace) -> int:
-    from runner.views import show_status
+    with _in_a_hurry():
+        from runner.views import show_status
 
-    show_status(_experiment(words.experiment), words.json, sys.stdout, _warn)
+        show_status(_experiment(words.experiment), words.json, sys.stdout, _warn)
     return DONE
+
+
+@contextmanager
+def _in_a_hurry() -> Iterator[None]:
+    """A view lives for tenths of a second; looking for garbage would take a third of them."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def _logs_words(parser: argparse.ArgumentParser) -> None:
@@ -168,9 +180,10 @@ def _logs(words: argparse.Namespace) -> int:
 
 
 def _log(experiment: Path, lines: int, follow: bool) -> int:
-    from runner.tail import follow_log, show_log
+    with _in_a_hurry():
+        from runner.tail import follow_log, show_log
 
-    end = show_log(experiment, lines, sys.stdout, _warn)
+        end = show_log(experiment, lines, sys.stdout, _warn)
     if follow:
         follow_log(experiment, end, sys.stdout)
     return DONE
@@ -197,7 +210,6 @@ VERBS: Mapping[str, Verb] = {
 
 
 def _do_verb(name: str, words: Sequence[str]) -> int:
-    gc.disable()  # a view lives for tenths of a second; looking for garbage would take a third of them
     verb = VERBS[name]
     parser = _Parser(prog=f"./research {name}", description=verb.help, allow_abbrev=False)
     parser.add_argument("experiment", metavar="EXPERIMENT_DIR", nargs="?")
