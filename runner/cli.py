@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NoReturn, cast
 
 from runner import __version__
 from runner.core.errors import ContractError, Stop
+from runner.streams import Forgiving, complete, let_go, put
 
 if TYPE_CHECKING:
     from runner.core.news import Face
@@ -198,7 +199,7 @@ def _stop(words: argparse.Namespace) -> int:
     from runner.stop import stop
 
     experiment = _experiment(words.experiment)
-    _say("stopped" if stop(experiment, words.now, words.wait, _warn) else f"nothing runs in {experiment}")
+    put(sys.stdout, "stopped\n" if stop(experiment, words.now, words.wait, _warn) else f"nothing runs in {experiment}\n")
     return DONE
 
 
@@ -262,12 +263,8 @@ def _face(words: argparse.Namespace, options: "Options", cancel: "Cancel") -> "F
 # --- the way out ---------------------------------------------------------------------------------
 
 
-def _say(text: str) -> None:
-    sys.stdout.write(f"{text}\n")
-
-
 def _warn(text: str) -> None:
-    sys.stderr.write(f"{text}\n")
+    Forgiving(sys.stderr).write(f"{text}\n")
 
 
 def _dispatch(words: Sequence[str]) -> int:
@@ -288,32 +285,36 @@ def _dispatch(words: Sequence[str]) -> int:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; never raises, save SystemExit after --help and --version."""
     words = sys.argv[1:] if argv is None else list(argv)
+    complete()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # an ASCII terminal still shows everything
     try:
-        code = _dispatch(words)
-        sys.stdout.flush()
+        return _told(_dispatch(words))
     except Stop as stop:
         _complain(str(stop))
         return stop.exit_code
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # whoever read us has what they wanted
-        from runner.streams import let_go
-
-        let_go(sys.stdout)
+        let_go(sys.stdout)  # whoever read us has what they wanted
         return DONE
     except Exception as bug:  # noqa: BLE001  the one place: whatever it is, the person gets one sentence and we get the traceback
         _complain(f"a fault of the runner: {type(bug).__name__}: {bug}\n  {_save_traceback(words)}")
         return BUG
+
+
+def _told(code: int) -> int:
+    """The exit code, once what was said has gone out or nobody listens."""
+    try:
+        put(sys.stdout, "")
+    except BrokenPipeError:
+        let_go(sys.stdout)
     return code
 
 
 def _complain(text: str) -> None:
     from runner.core.text import shown
-    from runner.streams import Forgiving
 
     Forgiving(sys.stderr).write("".join(f"{line[: len(line) - len(line.lstrip())]}{shown(line)}\n" for line in text.split("\n")))
 

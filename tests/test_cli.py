@@ -22,7 +22,7 @@ from runner.core.options import Options
 from runner.host import boot_id, host_name, process_id
 from runner.journal import open_journal
 from runner.signals import Cancel
-from tests.histories import OPENED, STARTED, History, campaign, entries, journal_bytes, long_campaign
+from tests.histories import CONFINEMENT, OPENED, STARTED, History, campaign, entries, journal_bytes, long_campaign
 
 ROOT = Path(__file__).parent.parent
 Run = Callable[[Options, Face, Cancel], int]
@@ -250,13 +250,13 @@ def test_status_json_has_these_very_keys_and_values(experiment: Path, capsys: py
     history(experiment, campaign())
     assert status(experiment, capsys) == {
         "state": "stopped", "turns": 3, "keeps": 1, "incumbent": "d" * 40, "baseline": "a" * 40,
-        "best_effect": 0.050000000000000044, "interval": [0.05 - 0.02, 0.05 + 0.02], "expected_false_keeps": 0.002,
+        "best_effect": 0.05, "interval": [0.05 - 0.02, 0.05 + 0.02], "expected_false_keeps": 0.002,
         "budget": {
             "verdicts": 2, "verdicts_since_stop": 0, "max_turns": 5, "active_s": 120.0, "active_since_stop_s": 0.0,
             "budget_s": None, "tokens": 3000, "cost_usd": 0.75, "turns_without_usage": 0,
         },
         "stopped_by": "max_turns",
-        "confinement": {"held": ["files outside the copy cannot be written"], "not_held": ["memory"]},
+        "confinement": CONFINEMENT,
     }  # fmt: skip
 
 
@@ -308,7 +308,7 @@ def test_status_for_a_person_is_safe_text(experiment: Path, capsys: pytest.Captu
           gain       +5 % [+3 %, +7 %], by the keeps' own measurements
           turns      3, 1 kept; expected false keeps at most 0.002
           used       2 min active, 3,000 tokens, cost $0.75
-          confined   held files outside the copy cannot be written; not held memory
+          confined   level 3 by bubblewrap 0.11.0; NOT held: a job can reach the network
           turn 1     KEEP (metric_improvement) +5 % [+3 %, +7 %] after 2 pairs: the stake reached 1000 | Sort in place
           turn 2     DISCARD (not_good_enough) -1 % [-3 %, +1 %] after 2 pairs: too small at best | Unroll the [bold]loop[/bold] by \\x1b[31mhand
           turn 3     AGENT_ERROR (invalid_or_missing_evidence): the agent ended with 1 | no message
@@ -349,6 +349,22 @@ def test_a_reader_that_takes_one_line_gets_one_line_and_no_complaint(experiment:
             text=True,
         )
         assert (len(done.stdout.splitlines()), done.stdout.splitlines()[-1], done.stderr) == (2, "0", "")
+
+
+def test_without_standard_streams_a_view_and_a_run_keep_their_descriptors_apart(experiment: Path) -> None:
+    history(experiment, campaign())
+    command = f"{' '.join(COMMAND)} status {experiment} <&- >&- 2>&-; echo $?"
+    done = subprocess.run(["bash", "-c", command], cwd=ROOT, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("0\n", "")
+
+
+def test_a_full_disk_under_a_views_output_is_told(experiment: Path) -> None:
+    history(experiment, campaign())
+    for verb in ("status", "logs"):
+        with Path("/dev/full").open("w", encoding="utf-8") as full:
+            done = subprocess.run([*COMMAND, verb, experiment], cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True)
+        assert done.returncode == 1
+        assert done.stderr == "output not written: No space left on device\n  make room, or write it elsewhere\n"
 
 
 # --- logs ------------------------------------------------------------------------------------------
@@ -419,7 +435,7 @@ from pathlib import Path
 from runner.host import boot_id, host_name, process_id
 from runner.journal import open_journal
 from runner.signals import listening
-from tests.histories import OPENED, STARTED, STOPPED
+from tests.histories import CONFINEMENT, OPENED, STARTED, STOPPED
 AT = "2026-11-30T10:00:00.000Z"
 with listening() as cancel:
     journal, _ = open_journal(Path(sys.argv[1]))
