@@ -97,7 +97,7 @@ def test_current_winner_is_the_incumbents_own_measurement(tmp_path: Path) -> Non
     assert json.loads((tmp_path / "current_winner.json").read_text(encoding="utf-8")) == {
         "experiment": "quick_sort", "commit": D,
         "metric": {"name": "seconds", "direction": "lower", "value": 1.9, "secondary": {"rss": 9.0}},
-        "baseline": {"commit": BASE, "value": 2.0}, "effect": 0.050000000000000044, "interval": [0.05 - 0.02, 0.05 + 0.02],
+        "baseline": {"commit": BASE, "value": 2.0}, "effect": 0.05, "interval": [0.05 - 0.02, 0.05 + 0.02],
         "turn": 1, "updated_at": "2026-11-30T10:00:14.000Z",
     }  # fmt: skip
 

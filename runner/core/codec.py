@@ -65,16 +65,16 @@ def _reader(hint: Any) -> _Read:
         return _record(cast(type, hint))
     if issubclass(hint, enum.Enum):
         members = {e.value: e for e in hint}
-        return lambda value, where: members[_must(isinstance(value, str) and value in members, value, where)]
+        return lambda value, where: members[value if type(value) is str and value in members else _must(False, value, where)]
     if hint is float:
-        return lambda value, where: float(_must(type(value) in (int, float), value, where))
+        return lambda value, where: value if type(value) is float else float(_must(type(value) is int, value, where))
     return lambda value, where: _must(type(value) is hint, value, where)
 
 
 def _sequence(item: _Read, length: int | None) -> _Read:
     def read(value: Any, where: str) -> tuple[Any, ...]:
         _must(isinstance(value, (list, tuple)) and length in (None, len(value)), value, where)
-        return tuple(item(v, where) for v in value)
+        return tuple([item(v, where) for v in value])
 
     return read
 
