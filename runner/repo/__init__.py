@@ -2,7 +2,7 @@
 
 from runner.repo.branch import advance, branch_tip, protect
 from runner.repo.nouns import Imported, Signature, Snapshot, TreeEntry, UserRepo
-from runner.repo.pristine import discard, seal, verify
+from runner.repo.pristine import discard, made, seal, verify
 from runner.repo.private import Private, open_private
 from runner.repo.user import discover, last_commit_of, unclean
 
@@ -18,6 +18,7 @@ __all__ = [
     "discard",
     "discover",
     "last_commit_of",
+    "made",
     "open_private",
     "protect",
     "seal",

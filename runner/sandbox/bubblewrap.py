@@ -67,6 +67,10 @@ class Bubblewrap:
             done = processes.run(command, cancel=cancel, on_output=on_output)
         return confined(done, str(self.binary))
 
+    @property
+    def layers(self) -> bool:
+        return self.overlay == "disk"
+
     def with_report(self, report: Mapping[str, Json]) -> "Bubblewrap":
         return replace(self, report=report)
 
@@ -131,7 +135,7 @@ class Bubblewrap:
     def _tree(self, job: Job, scratch: Path) -> tuple[str, ...]:
         tree, place = str(job.tree), str(PLACES.tree)
         if job.tree_mode == "keep":
-            return ("--bind", tree, place)
+            return self._layered(job, scratch) if job.base else ("--bind", tree, place)
         under = str(self.state / SIDE) if self.veil else tree
         if self.overlay == "memory":
             return ("--overlay-src", under, "--tmp-overlay", place)
@@ -142,6 +146,12 @@ class Bubblewrap:
             return ("--overlay-src", under, "--overlay", str(upper), str(work), place)
         copy_tree(job.tree, scratch / "tree")
         return ("--bind", str(scratch / "tree"), place)
+
+    def _layered(self, job: Job, scratch: Path) -> tuple[str, ...]:
+        work = scratch / "work"
+        work.mkdir()
+        below = (word for each in job.base for word in ("--overlay-src", str(each)))
+        return (*below, "--overlay", str(job.tree), str(work), str(PLACES.tree))
 
 
 def veil() -> tuple[str, ...]:

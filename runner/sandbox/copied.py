@@ -44,6 +44,10 @@ class Copied:
         with _one_at_a_time, self._furnished(job):
             return confined(processes.run(self._command(job), cancel=cancel, on_output=on_output), "unshare")
 
+    @property
+    def layers(self) -> bool:
+        return False
+
     def with_report(self, report: Mapping[str, Json]) -> "Copied":
         return replace(self, report=report)
 
