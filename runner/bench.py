@@ -55,7 +55,7 @@ class Bench:
     """`experiment` is the experiment directory, `state` the runner's own, `evaluator` the checked copy of the experiment's files.
 
     `root` is the repository's root as the contract spells it; `soon` and `at_once` are the person's two words;
-    `python` runs shipped helpers and stands in for `$RESEARCH_PYTHON`.
+    `verified` are the sides whose trees were looked over in this turn; `python` runs shipped helpers and stands in for `$RESEARCH_PYTHON`.
     """
 
     contract: Contract
@@ -79,6 +79,7 @@ class Bench:
     soon: Flag
     at_once: Flag
     deadline: Deadline
+    verified: set[Oid]
     news: Callable[[News], None] = field(default=lambda news: None)
 
     def pause(self) -> None:
@@ -156,9 +157,10 @@ TREES_KEPT = 2
 def side(bench: Bench, commit: Oid) -> Path:
     """The pristine tree of a commit, made once; one that was touched since is made again."""
     tree = bench.state / "trees" / commit
-    if not bench.private.checkout(commit, tree, _spare(tree)) and verify(tree):
+    if not bench.private.checkout(commit, tree, _spare(tree)) and commit not in bench.verified and verify(tree):
         discard(tree)
         bench.private.checkout(commit, tree)
+    bench.verified.add(commit)
     os.utime(made(tree))
     return tree
 

@@ -66,7 +66,8 @@ def import_tree(
 def import_layer(store: Store, base: Oid, upper: Path, pristine: Path, *, limit_bytes: int) -> Imported:
     """As `import_tree`, from the upper layer of an overlay over the pristine tree: what is not in it is unchanged.
 
-    A character device 0/0 stands for a deleted name, the attribute `user.overlay.opaque` for a directory that hides the one below.
+    A character device 0/0 stands for a deleted name, the attribute `user.overlay.opaque` for a directory that hides
+    the one below.
     """
     return _imported(store, base, upper, pristine, limit_bytes, _sort_layer, None)
 
