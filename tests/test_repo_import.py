@@ -180,7 +180,7 @@ def test_a_directory_in_a_files_place_is_told_whole(b: Bench) -> None:
 
 def test_what_the_incumbent_ignores_is_left_out_and_counted(b: Bench) -> None:
     (b.agent / "build/deep").mkdir(parents=True)
-    for name in ("x.o", "src/y.o", "build/deep/z", ":(top)w.o", "build.txt"):
+    for name in ("x.o", "src/y.o", "build/deep/z", ":!w.o", "build.txt"):
         (b.agent / name).write_text("x")
     (b.agent / "build/lib/.git").mkdir(parents=True)
     found = _both_ways(b)
