@@ -57,6 +57,8 @@ def import_tree(
     and left out. Paths in changes and problems are in display form.
     """
     listing = trees.listing(store.git, base)
+    if not _is_directory(directory):
+        return Imported(listing.root, (), 0, ("the agent's directory is gone",))
     with new_pack(store.path, store.user.object_format) as pack:
         known = frozenset(entry.oid for entry in listing.entries.values())
         job = _Import(listing.entries, directory, pristine, pack, limit_bytes, known=known)
