@@ -55,7 +55,8 @@ class Bench:
     """`experiment` is the experiment directory, `state` the runner's own, `evaluator` the checked copy of the experiment's files.
 
     `root` is the repository's root as the contract spells it; `soon` and `at_once` are the person's two words;
-    `verified` are the sides whose trees were looked over in this turn; `python` runs shipped helpers and stands in for `$RESEARCH_PYTHON`.
+    `verified` are the sides whose trees were looked over in this turn; `python` runs shipped helpers and stands in for
+    `$RESEARCH_PYTHON`.
     """
 
     contract: Contract

@@ -83,6 +83,8 @@ def _imported(
 ) -> Imported:
     """`sort` takes over what is untouched and hands back what has to be looked at."""
     listing = trees.listing(store.git, base)
+    if not _is_directory(directory):
+        return Imported(listing.root, (), 0, ("the agent's directory is gone",))
     with new_pack(store.path, store.user.object_format) as pack:
         known = frozenset(entry.oid for entry in listing.entries.values())
         job = _Import(listing.entries, directory, pristine, pack, limit, known=known)
