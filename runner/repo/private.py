@@ -18,23 +18,18 @@ from runner.repo.store import Store, put_right
 class Private(Store):
     """The private repository, opened."""
 
-<<<<<<< HEAD
     def checkout(self, commit: Oid, into: Path, spare: tuple[Oid, Path] | None = None) -> bool:
         """The pristine tree of a commit in `into`; True when it was made now, False when a complete one was there.
 
         `spare` is the pristine tree of another commit, to be turned into this one.
         """
-        return pristine.checkout(self, commit, into, spare)
+        with _writing(into):
+            return pristine.checkout(self, commit, into, spare)
 
     def agent_layer(self, commit: Oid, pristine_tree: Path) -> Path:
         """A directory with a throw-away `.git` of that commit alone, to be laid over its pristine tree."""
-        return pristine.agent_layer(self, commit, pristine_tree)
-=======
-    def checkout(self, commit: Oid, into: Path) -> bool:
-        """The pristine tree of a commit in `into`; True when it was made now, False when a complete one was there."""
-        with _writing(into):
-            return pristine.checkout(self, commit, into)
->>>>>>> h/repo
+        with _writing(pristine_tree):
+            return pristine.agent_layer(self, commit, pristine_tree)
 
     def agent_copy(self, commit: Oid, pristine_tree: Path, into: Path) -> Snapshot:
         """A writable copy of a pristine tree with a throw-away `.git` of its own; what was in `into` is gone."""
@@ -45,6 +40,11 @@ class Private(Store):
         """The directory as a tree in this repository, read by our own walk; its `.git` is never read."""
         with _writing(self.path):
             return importing.import_tree(self, base, directory, pristine, snapshot, limit_bytes=limit_bytes)
+
+    def import_layer(self, base: Oid, upper: Path, pristine: Path, *, limit_bytes: int) -> Imported:
+        """What an agent wrote and deleted over a pristine tree, as a tree in this repository."""
+        with _writing(self.path):
+            return importing.import_layer(self, base, upper, pristine, limit_bytes=limit_bytes)
 
 
 @contextlib.contextmanager
@@ -57,10 +57,6 @@ def _writing(place: Path) -> Iterator[None]:
         raise RepoError(
             f"{where} could not be written or read: {error.strerror or error}", "see whether the disk is full"
         ) from error
-
-    def import_layer(self, base: Oid, upper: Path, pristine: Path, *, limit_bytes: int) -> Imported:
-        """What an agent wrote and deleted over a pristine tree, as a tree in this repository."""
-        return importing.import_layer(self, base, upper, pristine, limit_bytes=limit_bytes)
 
 
 def open_private(state: Path, user: UserRepo) -> Private:
