@@ -13,7 +13,7 @@ from runner.core.errors import SandboxError
 from runner.core.events import Json
 from runner.processes import Cancel, Command, Finished, OnOutput
 from runner.processes.tree import SYSTEM_PATH
-from runner.sandbox.first import base_env, first_process
+from runner.sandbox.first import base_env, disguised, first_process
 from runner.sandbox.job import Job, Mount, Places, left_as_found
 from runner.sandbox.rooms import copy_tree, layer, scrub
 from runner.sandbox.view import HARDWARE, SYSTEM, View
@@ -57,7 +57,7 @@ class Bubblewrap:
             command = Command(
                 (*self._confinement(job, scratch), "--", *first),
                 Path("/"),
-                {"PATH": env["PATH"]},
+                disguised(env),
                 job.stdin,
                 job.timeout_s,
                 job.grace_s,

@@ -107,6 +107,9 @@ class Sandbox(Protocol):
     def run(self, job: Job, *, cancel: Cancel | None = None, on_output: OnOutput | None = None) -> Finished:
         """Run `job`; HOME and TMPDIR are fresh and empty, and nothing of its tree lives when this returns.
 
-        Exit codes 129 to 192 are read as signals, as shells tell them. Raises SandboxError when the confinement itself fails.
+        Exit codes 129 to 192 are read as signals, as shells tell them, except at level 0. `cpu_s` holds the confinement's own
+        share, `report["cpu_floor_s"]` for every run of this sandbox. What lies in `output` was made by the job: there may be
+        links and pipes in it, so open with O_NOFOLLOW and ask for a regular file. The tree has to stay still while it is
+        shown. Raises SandboxError when the confinement itself fails.
         """
         ...
