@@ -308,6 +308,17 @@ def test_it_is_refused_with_this_message(changes: dict[str, str | None], told: l
     assert refused(minimal(**changes)) == told
 
 
+@pytest.mark.parametrize("changes", [{"version": "true"}, {"sandbox": "{level: true}"}, {"seed": "false"}])
+def test_true_is_no_number(changes: dict[str, str]) -> None:
+    (message,) = refused(minimal(**changes))
+    assert message.endswith((", found true", ", found false"))
+
+
+def test_a_relative_directory_is_a_mistake_of_the_caller() -> None:
+    with pytest.raises(ValueError, match="expected an absolute directory, found exp"):
+        parse(minimal(), "experiment.yaml", P("exp"), SCHEMA)
+
+
 def test_a_duplicate_key_is_an_error_with_both_lines() -> None:
     text = minimal() + "\n" * 40 + "timeouts: {worker_timeout_seconds: 9, evaluation_timeout_seconds: 9}\n"
     assert refused(text) == ["experiment.yaml:49: timeouts: given twice, on line 4 and line 49: keep one"]
