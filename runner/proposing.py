@@ -10,7 +10,7 @@ from runner.agents.plug import Answer, Exhausted, Launch, Returned, Task
 from runner.bench import Bench, Halt, links, side
 from runner.core.contract import Contract
 from runner.core.errors import ContractError
-from runner.core.events import Change, Proposed, Worked
+from runner.core.events import Proposed, Worked
 from runner.core.models import Oid, TurnNo
 from runner.core.prompts import Words, work_prompt
 from runner.core.schemas import WorkerTurn
@@ -275,23 +275,12 @@ def propose(bench: Bench, turn: OpenTurn, harvest: Harvest) -> Proposed:
         approach=said.approach if said else None,
         declares=said.declares if said else None,
         message=answer.message,
-        changes=tuple(_printable(change) for change in imported.changes[:CHANGES_LIMIT]),
+        changes=tuple(imported.changes[:CHANGES_LIMIT]),
         ignored=imported.ignored,
         problems=(*imported.problems, *_too_many(imported)),
         parameters=said.parameters if said else None,
         expected_effect=said.expected_effect if said else None,
         notes=said.notes if said else None,
-    )
-
-
-def _printable(change: Change) -> Change:
-    """Names in the journal are valid text; a name that is none is shown escaped, component by component."""
-    show = files.display
-    return dataclasses.replace(
-        change,
-        path=show(change.path),
-        old=show(change.old) if change.old else None,
-        target=show(change.target) if change.target else None,
     )
 
 
