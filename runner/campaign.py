@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from runner import files, gates, opening, proposing, repo, turn
-from runner.bench import Bench, Halt, World
+from runner.bench import Bench, Halt, World, refuse_links
 from runner.core import brief
 from runner.core.budget import Ending, Session, ending, is_total, left
 from runner.core.errors import JournalError, RepoError, Stop
@@ -72,6 +72,7 @@ def _begin(start: Start, journal: Journal, found: Scan) -> int:
     fresh = not start.state.exists()
     try:
         bench = opening.bench(start.ground, start.state, start.world, start.cancel, start.face)
+        refuse_links(bench, start.known.incumbent or start.ground.user.head)
         hello = opening.hello(bench, start.known, dirty, start.options)
         if not start.face.hello(hello) or start.options.dry_run:
             return 0 if start.options.dry_run else 1
