@@ -139,7 +139,8 @@ def work(bench: Bench, state: State, turn: OpenTurn) -> tuple[Worked, Harvest]:
     place.output.mkdir(parents=True)
     launch = _launch(bench, state, turn)
     pristine = side(bench, turn.incumbent)
-    place.snapshot.write_bytes(bench.private.agent_copy(turn.incumbent, pristine, place.tree).to_bytes())
+    hidden = [mount.room.relative_to(bench.sandbox.places.tree).as_posix() for mount in links(bench)]
+    place.snapshot.write_bytes(bench.private.agent_copy(turn.incumbent, pristine, place.tree, hidden).to_bytes())
     _lay_out(bench, place, launch, turn)
     bench.tell(turn.turn, "propose", bench.contract.worker.agent)
     finished = _run(bench, place, launch)

@@ -5,7 +5,9 @@ the packed `.git` for agents, the .gitignore files alone.
 """
 
 import os
+import re
 import stat
+from collections.abc import Sequence
 from pathlib import Path
 
 from runner import files
@@ -91,18 +93,26 @@ def verify(tree: Path) -> tuple[str, ...]:
 # --- the agent's copy -------------------------------------------------------------------------------
 
 
-def agent_copy(store: Store, commit: Oid, pristine: Path, into: Path) -> Snapshot:
+def agent_copy(store: Store, commit: Oid, pristine: Path, into: Path, hidden: Sequence[str] = ()) -> Snapshot:
     """A writable copy of a pristine tree with a throw-away `.git` of its own; what was in `into` is gone.
 
     The `.git` is an ordinary repository on branch `main` with one root commit of the same tree, every object in it,
-    no remote, and an identity, so that an agent can commit. The snapshot does not cover it.
+    no remote, and an identity, so that an agent can commit. The snapshot does not cover it. `hidden` paths, and what is
+    below them, are excluded there: a rule with a slash at its end would not know a link for the directory it is called.
     """
     files.remove_tree(into)
     files.copy_tree(pristine, into)
     _make_writable(into)
     taken = snapshot(into)
     files.copy_tree(_agent_git(store, commit, pristine), into / ".git")
+    (into / ".git/info").mkdir(exist_ok=True)
+    (into / ".git/info/exclude").write_text("".join(f"/{_literal(path)}\n" for path in hidden), encoding="utf-8")
     return taken
+
+
+def _literal(path: str) -> str:
+    """A path as a pattern of git's that matches it alone."""
+    return re.sub(r"([\\*?\[ ])", r"\\\1", path)
 
 
 def _make_writable(directory: Path) -> None:

@@ -1,5 +1,6 @@
 """The runner's own repository: objects and refs, pristine trees, agent copies, and the way back from them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,9 +18,12 @@ class Private(Store):
         """The pristine tree of a commit in `into`; True when it was made now, False when a complete one was there."""
         return pristine.checkout(self, commit, into)
 
-    def agent_copy(self, commit: Oid, pristine_tree: Path, into: Path) -> Snapshot:
-        """A writable copy of a pristine tree with a throw-away `.git` of its own; what was in `into` is gone."""
-        return pristine.agent_copy(self, commit, pristine_tree, into)
+    def agent_copy(self, commit: Oid, pristine_tree: Path, into: Path, hidden: Sequence[str] = ()) -> Snapshot:
+        """A writable copy of a pristine tree with a throw-away `.git` of its own; what was in `into` is gone.
+
+        `hidden` are tree-relative paths that its `git status` does not show: what is going to be mounted there.
+        """
+        return pristine.agent_copy(self, commit, pristine_tree, into, hidden)
 
     def import_tree(self, base: Oid, directory: Path, pristine: Path, snapshot: Snapshot | None, *, limit_bytes: int) -> Imported:
         """The directory as a tree in this repository, read by our own walk; its `.git` is never read."""
