@@ -116,13 +116,13 @@ class Scene:
         return campaign.run(asked, watcher, Cancel()), watcher
 
     def turns(self, *workers: str, **options: Any) -> tuple[int, Watcher]:
-        """One turn a worker: each script stands in `exp/worker.sh` when its turn opens; `#!/bin/sh -e` is put before it."""
+        """One verdict a worker: each script, behind `#!/bin/sh -e`, is `exp/worker.sh` from its turn on; the last one stays."""
         from runner import campaign
 
         scripts, watcher = list(workers), Watcher()
 
         def hand_over(entry: Entry, state: State) -> None:
-            if isinstance(entry.fact, TurnOpened):
+            if isinstance(entry.fact, TurnOpened) and scripts:
                 (self.experiment / "worker.sh").write_text(f"#!/bin/sh -e\n{scripts.pop(0)}\n", encoding="utf-8")
 
         watcher.on_fact = hand_over
