@@ -10,7 +10,7 @@ from runner import files
 from runner.agents.plug import Plug
 from runner.core.budget import Ending
 from runner.core.contract import RESEARCH_PYTHON, Argv, Contract
-from runner.core.errors import CampaignError, ContractError
+from runner.core.errors import CampaignError
 from runner.core.models import Oid, TurnNo
 from runner.core.news import News, Phase, PhaseName
 from runner.core.policy import Policy
@@ -140,23 +140,6 @@ def links(bench: Bench) -> tuple[Mount, ...]:
         return ()
     tree, home = bench.sandbox.places.tree / bench.cwd, Path(bench.contract.project_root)
     return tuple(Mount(home / name, tree / name) for name in setup.link)
-
-
-def refuse_links(bench: Bench, commit: Oid) -> None:
-    """Each link has to bring something, and nothing that the commit has: that would hide what a candidate changes."""
-    setup = bench.contract.setup
-    tracked = [PurePath(path) for path in bench.private.entries(commit)] if setup else []
-    for name in setup.link if setup else ():
-        host, inside = Path(bench.contract.project_root) / name, PurePath(bench.cwd) / name
-        if not host.exists():
-            raise ContractError(bench.contract.say("setup.link", f"expected something to bring in, found none at {host}"))
-        if any(path.is_relative_to(inside) or inside.is_relative_to(path) for path in tracked):
-            raise ContractError(
-                bench.contract.say(
-                    "setup.link", f"{name} is in the commit, and the link would hide what a candidate changes there"
-                ),
-                "link only what git does not track",
-            )
 
 
 def limits(bench: Bench) -> Limits:

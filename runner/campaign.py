@@ -5,8 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from runner import files, gates, opening, proposing, repo, turn
-from runner.bench import Bench, Halt, World, refuse_links
+from runner import files, gates, opening, proposing, refusals, repo, turn
+from runner.bench import Bench, Halt, World
 from runner.core import brief
 from runner.core.budget import Ending, Session, ending, is_total, left
 from runner.core.errors import JournalError, RepoError, Stop
@@ -14,10 +14,10 @@ from runner.core.events import Abandoned, Stopped
 from runner.core.news import Face, Warned
 from runner.core.options import Options
 from runner.core.state import State, fold
+from runner.ground import Ground, look
 from runner.journal import Journal, Scan, open_journal
 from runner.ledger import Ledger
 from runner.noise import calibrate, remeasure
-from runner.opening import Ground
 from runner.projections import Projections
 from runner.signals import Cancel
 
@@ -41,13 +41,13 @@ class Start:
 def run(options: Options, face: Face, cancel: Cancel, world: World | None = None) -> int:
     """Run or resume the campaign of an experiment directory: 0 done, 1 cannot go on, 130 interrupted; may raise Stop."""
     world = world or opening.world()
-    ground = opening.look(options.experiment, Path.home())
+    where = look(options.experiment, Path.home())
     journal, found = open_journal(options.experiment)
     with journal:
         known = fold(found.entries)
         campaign = known.opened.campaign if known.opened else world.token(6).hex()
-        state = opening.state_directory(ground.contract.id, campaign)
-        start = Start(options, face, cancel, world, ground, known, state, campaign)
+        state = opening.state_directory(where.contract.id, campaign)
+        start = Start(options, face, cancel, world, where, known, state, campaign)
         if found.torn:
             face.news(Warned(f"{found.torn} bytes of an unfinished journal line were set aside in journal.jsonl.torn"))
         early = _nothing_to_do(start)
@@ -72,7 +72,7 @@ def _begin(start: Start, journal: Journal, found: Scan) -> int:
     fresh = not start.state.exists()
     try:
         bench = opening.bench(start.ground, start.state, start.world, start.cancel, start.face)
-        refuse_links(bench, start.known.incumbent or start.ground.user.head)
+        refusals.refuse_links(bench, start.known.incumbent or start.ground.user.head)
         hello = opening.hello(bench, start.known, dirty, start.options)
         if not start.face.hello(hello) or start.options.dry_run:
             return 0 if start.options.dry_run else 1
@@ -87,9 +87,9 @@ def _refuse(start: Start) -> tuple[str, ...]:
     ground, known = start.ground, start.known
     tip = repo.branch_tip(ground.user, ground.contract.branch)
     if known.opened is None:
-        opening.refuse_foreign_branch(ground)
-        return opening.refuse_dirty(ground, start.options.allow_dirty)
-    opening.refuse_another_campaign(ground, known)
+        refusals.refuse_foreign_branch(ground)
+        return refusals.refuse_dirty(ground, start.options.allow_dirty)
+    refusals.refuse_another_campaign(ground, known)
     settling = known.current is not None and known.current.decided is not None
     if known.keeps and tip != known.incumbent and not settling:
         stands = f"stands at {tip[:12]}" if tip else "is gone"
@@ -142,7 +142,7 @@ def _open(start: Start, bench: Bench, ledger: Ledger) -> None:
     """CampaignOpened for a new campaign or a changed contract, Started for this process, and what no longer counts."""
     before = ledger.state
     if before.opened is None:
-        opening.refuse_other_settings(bench, bench.user.head)
+        refusals.refuse_other_settings(bench, bench.user.head)
         ledger.record(opening.opened(bench, start.campaign, before, start.ground.digests))
     elif before.opened.digests != start.ground.digests:
         _close_open_turn(bench, ledger)

@@ -10,13 +10,15 @@ import io
 import os
 import sys
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, cast
 
 from runner import __version__
 from runner.core.errors import ContractError, Stop
+from runner.streams import Forgiving, complete, let_go, put
 
 if TYPE_CHECKING:
     from runner.core.news import Face
@@ -152,10 +154,21 @@ def _status_words(parser: argparse.ArgumentParser) -> None:
 
 
 def _status(words: argparse.Namespace) -> int:
-    from runner.views import show_status
+    with _in_a_hurry():
+        from runner.views import show_status
 
-    show_status(_experiment(words.experiment), words.json, sys.stdout, _warn)
+        show_status(_experiment(words.experiment), words.json, sys.stdout, _warn)
     return DONE
+
+
+@contextmanager
+def _in_a_hurry() -> Iterator[None]:
+    """A view lives for tenths of a second; looking for garbage would take a third of them."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def _logs_words(parser: argparse.ArgumentParser) -> None:
@@ -168,9 +181,10 @@ def _logs(words: argparse.Namespace) -> int:
 
 
 def _log(experiment: Path, lines: int, follow: bool) -> int:
-    from runner.tail import follow_log, show_log
+    with _in_a_hurry():
+        from runner.tail import follow_log, show_log
 
-    end = show_log(experiment, lines, sys.stdout, _warn)
+        end = show_log(experiment, lines, sys.stdout, _warn)
     if follow:
         follow_log(experiment, end, sys.stdout)
     return DONE
@@ -185,7 +199,7 @@ def _stop(words: argparse.Namespace) -> int:
     from runner.stop import stop
 
     experiment = _experiment(words.experiment)
-    _say("stopped" if stop(experiment, words.now, words.wait, _warn) else f"nothing runs in {experiment}")
+    put(sys.stdout, "stopped\n" if stop(experiment, words.now, words.wait, _warn) else f"nothing runs in {experiment}\n")
     return DONE
 
 
@@ -197,7 +211,6 @@ VERBS: Mapping[str, Verb] = {
 
 
 def _do_verb(name: str, words: Sequence[str]) -> int:
-    gc.disable()  # a view lives for tenths of a second; looking for garbage would take a third of them
     verb = VERBS[name]
     parser = _Parser(prog=f"./research {name}", description=verb.help, allow_abbrev=False)
     parser.add_argument("experiment", metavar="EXPERIMENT_DIR", nargs="?")
@@ -250,12 +263,8 @@ def _face(words: argparse.Namespace, options: "Options", cancel: "Cancel") -> "F
 # --- the way out ---------------------------------------------------------------------------------
 
 
-def _say(text: str) -> None:
-    sys.stdout.write(f"{text}\n")
-
-
 def _warn(text: str) -> None:
-    sys.stderr.write(f"{text}\n")
+    Forgiving(sys.stderr).write(f"{text}\n")
 
 
 def _dispatch(words: Sequence[str]) -> int:
@@ -276,32 +285,36 @@ def _dispatch(words: Sequence[str]) -> int:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; never raises, save SystemExit after --help and --version."""
     words = sys.argv[1:] if argv is None else list(argv)
+    complete()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # an ASCII terminal still shows everything
     try:
-        code = _dispatch(words)
-        sys.stdout.flush()
+        return _told(_dispatch(words))
     except Stop as stop:
         _complain(str(stop))
         return stop.exit_code
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # whoever read us has what they wanted
-        from runner.streams import let_go
-
-        let_go(sys.stdout)
+        let_go(sys.stdout)  # whoever read us has what they wanted
         return DONE
     except Exception as bug:  # noqa: BLE001  the one place: whatever it is, the person gets one sentence and we get the traceback
         _complain(f"a fault of the runner: {type(bug).__name__}: {bug}\n  {_save_traceback(words)}")
         return BUG
+
+
+def _told(code: int) -> int:
+    """The exit code, once what was said has gone out or nobody listens."""
+    try:
+        put(sys.stdout, "")
+    except BrokenPipeError:
+        let_go(sys.stdout)
     return code
 
 
 def _complain(text: str) -> None:
     from runner.core.text import shown
-    from runner.streams import Forgiving
 
     Forgiving(sys.stderr).write("".join(f"{line[: len(line) - len(line.lstrip())]}{shown(line)}\n" for line in text.split("\n")))
 

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from runner.core.codec import decode, encode
 from runner.core.errors import JournalError
-from runner.core.events import FORMAT, Entry, Fact, Json, Started, decode, encode
+from runner.core.events import FORMAT, Entry, Fact, Json, Started
 from runner.core.models import TurnNo
 from runner.core.text import escaped_json
 

@@ -30,8 +30,13 @@ class Ledger:
     listeners: list[Listener] = field(default_factory=list)
 
     def record(self, fact: Fact, turn: TurnNo | None = None) -> Entry:
-        """Write a fact and take it into the state."""
-        entry = self.journal.append(fact, turn, self.now())
+        """Write a fact and take it into the state; one that cannot follow the facts before it is refused before it is written.
+
+        What is handed back is what a later start will read.
+        """
+        at = self.now()
+        step(self.state, Entry(self.state.seq + 1, at, turn, fact))
+        entry = self.journal.append(fact, turn, at)
         self.state = step(self.state, entry)
         for listener in self.listeners:
             listener(entry, self.state)
@@ -43,8 +48,8 @@ class Ledger:
         written = _PLACE[kind](turn)
         if isinstance(written, kind):
             return written
-        fact = do()
-        self.record(fact, turn.turn)
+        fact = self.record(do(), turn.turn).fact
+        assert isinstance(fact, kind)
         return fact
 
     @property

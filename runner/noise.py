@@ -7,7 +7,7 @@ from runner.core.errors import CampaignError
 from runner.core.events import Remeasured
 from runner.core.models import TurnNo
 from runner.ledger import Ledger
-from runner.opening import absent_in_checkout
+from runner.refusals import absent_in_checkout
 
 OUTSIDE = TurnNo(0)
 """The turn of readings that belong to no candidate."""

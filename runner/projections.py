@@ -80,14 +80,12 @@ class Projections:
         if name not in self._written or not _is_still(path, self._written[name]):
             self._settle(name, self._contents(list(look(self.directory).entries))[name])
             return
+        del self._written[name]
         file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC)
-        try:
-            del self._written[name]
-            data = whole(added).encode()
-            if os.write(file, data) == len(data):
-                self._written[name] = _identity(os.fstat(file))
-        finally:
-            os.close(file)
+        with os.fdopen(file, "ab") as stream:
+            stream.write(whole(added).encode())
+            stream.flush()
+            self._written[name] = _identity(os.fstat(file))
 
     # --- pages that are written whole ---
 
@@ -153,8 +151,13 @@ def _read(path: Path, most: int) -> bytes | None:
         file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return None
-    with os.fdopen(file, "rb") as stream:
-        return stream.read(most) if stat.S_ISREG(os.fstat(file).st_mode) else None
+    try:
+        if not stat.S_ISREG(os.fstat(file).st_mode):
+            return None
+        with os.fdopen(os.dup(file), "rb") as stream:
+            return stream.read(most)
+    finally:
+        os.close(file)
 
 
 def replace(path: Path, content: bytes) -> None:

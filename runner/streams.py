@@ -2,8 +2,11 @@
 
 import io
 import os
+import sys
 from contextlib import suppress
 from typing import IO, Any, TextIO
+
+from runner.core.errors import Stop
 
 
 class Forgiving(io.TextIOBase):
@@ -38,6 +41,28 @@ class Forgiving(io.TextIOBase):
 
     def flush(self) -> None:
         """Every write is flushed already."""
+
+
+def put(out: TextIO, text: str) -> None:
+    """Write to the end, now; raises Stop where there is no room, and BrokenPipeError where there is no reader."""
+    try:
+        out.write(text)
+        out.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        let_go(out)
+        raise Stop(f"output not written: {error.strerror}", "make room, or write it elsewhere") from error
+
+
+def complete() -> None:
+    """Give a process that was started without some of its standard streams empty ones.
+
+    The journal would otherwise be opened as descriptor 1, and get what a library prints.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115, PTH123  takes the lowest free descriptor
 
 
 def let_go(stream: IO[Any]) -> None:

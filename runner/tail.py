@@ -11,6 +11,7 @@ from runner.core.rows import log_line
 from runner.core.state import State, step
 from runner.core.text import shown
 from runner.journal import glance, look
+from runner.streams import put
 from runner.views import tell_damage
 
 LOG = "runner.log"
@@ -26,8 +27,7 @@ def show_log(experiment: Path, lines: int, out: TextIO, warn: Callable[[str], No
 
 
 def _write(out: TextIO, lines: list[str]) -> None:
-    out.write("".join(f"{shown(line)}\n" for line in lines))
-    out.flush()
+    put(out, "".join(f"{shown(line)}\n" for line in lines))
 
 
 def _last_lines(path: Path, lines: int) -> tuple[list[str], int]:

@@ -11,6 +11,7 @@ from runner.core.state import State, TurnRecord, fold
 from runner.core.text import escaped_json, shown
 from runner.core.wording import UNKNOWN, confinement, cost, count, effect, interval, message, short, span, times, verdict
 from runner.journal import NAME, Scan, glance
+from runner.streams import put
 
 _LAST_TURNS = 5
 
@@ -53,9 +54,9 @@ def show_status(experiment: Path, as_json: bool, out: TextIO, warn: Callable[[st
     now = _now() if alive else state.last_at
     if as_json:
         report: dict[str, Json] = status(state, alive, now)
-        out.write(escaped_json(json.dumps(report, ensure_ascii=False, allow_nan=False)) + "\n")
+        put(out, escaped_json(json.dumps(report, ensure_ascii=False, allow_nan=False)) + "\n")
         return
-    out.write("".join(line + "\n" for line in status_lines(state, alive, now)))
+    put(out, "".join(line + "\n" for line in status_lines(state, alive, now)))
 
 
 def status_lines(state: State, alive: bool | None, now: str) -> list[str]:

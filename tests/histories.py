@@ -14,6 +14,7 @@ from runner.core.events import (
     Fact,
     Gated,
     Hypothesis,
+    Json,
     Judged,
     Measured,
     MetricNoise,
@@ -37,9 +38,11 @@ OPENED = CampaignOpened(
     seed=0, digests={"contract": "1" * 64, "goal": "2" * 64, "judge": "3" * 64, "evaluator": "4" * 64},
     evaluator_commit=BASE, versions={"runner": "0.1.0"},
 )  # fmt: skip
-STARTED = Started(
-    "box", "boot-1", 4242, 1000.0, {"held": ["files outside the copy cannot be written"], "not_held": ["memory"]}, 5, None
-)
+CONFINEMENT: dict[str, Json] = {
+    "level": 3, "via": "bubblewrap 0.11.0", "home_visible": False, "tcp": True, "overlay": True,
+    "not_held": ["a job can reach the network"],
+}  # fmt: skip
+STARTED = Started("box", "boot-1", 4242, 1000.0, CONFINEMENT, 5, None)
 NOISE = MetricNoise("seconds", "lower", "ratio", False, 0.021, 8.0, True, 2.0)
 CALIBRATED = Calibrated(1, "box", NOISE, (), 6, 3.0, 0.015, 4.0)
 STOPPED = Stopped("max_turns", "2 of 2 turns are done", 120.0)

@@ -17,7 +17,7 @@ from runner.core.events import Entry, TurnOpened
 from runner.core.news import Hello, News, Warned
 from runner.core.options import Options
 from runner.core.state import State
-from runner.opening import OWN_FILES, is_own
+from runner.ground import OWN_FILES, is_own
 from runner.signals import Cancel
 
 CLONE = Path(__file__).resolve().parents[1]

@@ -2,7 +2,6 @@
 
 import os
 import re
-from email import message_from_bytes, policy
 from typing import cast, get_args
 
 from runner.agents.plug import Exhausted, Launch, Task
@@ -76,6 +75,8 @@ def _mail(head: bytes) -> tuple[str, str]:
     """Subject (without its `[PATCH 1/3]`) and body (up to the `---` above the statistics) of the text before a diff."""
     if not re.search(rb"^Subject:", head, re.MULTILINE | re.IGNORECASE):
         return "", _text(head)
+    from email import message_from_bytes, policy  # tens of milliseconds at every start
+
     mail = message_from_bytes(head, policy=policy.default)
     subject = re.sub(r"^(\[[^\]]*\]\s*)+", "", " ".join(f"{mail['Subject']}".split()))
     return subject, _text(head.partition(b"\n\n")[2])

@@ -24,6 +24,9 @@ ASKS = 20
 STARTUP = 3
 """Points with a value before TPE takes over from chance; the starting settings are the first."""
 
+LONGEST = 2000
+"""Characters that worker_turn.schema.json allows a statement."""
+
 
 def main(order: str, output: str) -> str | None:
     """Carry out the order (a file of `tuner.prepare`) in the working directory and answer into the file `output`.
@@ -141,9 +144,10 @@ def _answer(
     subject = f"Set {', '.join(heads)}"
     if len(subject) > 72:
         subject = f"Set {heads[0]}" + (f" and {len(heads) - 1} more" if len(heads) > 1 else "")
+    statement = ", ".join(f"{name} {_shown(before)} -> {_shown(after)}" for name, before, after in changes)
     return {
         "hypothesis": {
-            "statement": ", ".join(f"{name} {_shown(before)} -> {_shown(after)}" for name, before, after in changes),
+            "statement": statement if len(statement) <= LONGEST else f"{statement[: LONGEST - 3]}...",
             "reasoning": reasoning,
         },
         "approach": "tuner",

@@ -10,7 +10,7 @@ from runner.core.errors import CampaignError
 from runner.core.events import Calibrated, Measured, MetricNoise
 from runner.core.models import Direction, Reading, Scale
 from runner.core.pairs import LARGEST, both, difference, fault, guarded, primary
-from runner.core.policy import PRESETS, Policy, inward, outward
+from runner.core.policy import PRESETS, Guardrail, Policy, Risk, alpha, inward, outward
 
 PAIRS, PAIRS_IF_EQUAL = 6, 3
 FAINT = 1e-9
@@ -35,13 +35,10 @@ def calibrate(policy: Policy, measured: Sequence[Measured], segment: int, host: 
     first, *rails = _columns(policy, readings)
     scale = _chosen_scale(policy, first)
     _refuse_units(policy, scale)
-    equal = _equal(first)
-    if policy.deterministic is True and not equal:
-        raise CampaignError(
-            f"{policy.metric} is declared deterministic, and the incumbent gave {min(first):g} and {max(first):g}",
-            "set deterministic: auto, or make the evaluator use RESEARCH_SEED for all it draws",
-        )
-    noise = _noise(policy.metric, scale, policy.direction, first, equal and policy.deterministic is not False)
+    _refuse_noise(policy, first)
+    exact = _equal(first) and policy.deterministic is not False
+    noise = _noise(policy.metric, scale, policy.direction, first, exact)
+    _refuse_too_few(policy, noise)
     guards = tuple(
         _noise(rail.name, rail.scale, rail.direction, values, _equal(values))
         for rail, values in zip(policy.guardrails, rails, strict=True)
@@ -127,23 +124,28 @@ def _coarse(scale: Scale, pairs: Sequence[float], values: Sequence[float], mean:
 def _refuse_faults(policy: Policy, readings: Sequence[Reading]) -> None:
     if not readings:
         raise CampaignError("the incumbent was never measured", "take at least three A/A pairs")
-    bare = dataclasses.replace(policy, guardrails=())
+    bare, by_hand = dataclasses.replace(policy, guardrails=()), "run the evaluator by hand on the incumbent and mend it"
     for reading in readings:
         if why := fault(bare, None, reading):
-            raise CampaignError(
-                f"metric not finite on the incumbent: {why}", "run the evaluator by hand on the incumbent and mend it"
-            )
-        there = sorted(name for name, value in reading.secondary.items() if value is not None)
+            raise CampaignError(f"metric not finite on the incumbent: {why}", by_hand)
         for rail in policy.guardrails:
-            if rail.name not in there:
-                raise CampaignError(
-                    f"guardrail {rail.name} is not among the readings; found {', '.join(there) or 'no secondary metric'}",
-                    "let the evaluator write it as a secondary metric, or correct the name",
-                )
+            _refuse_rail(rail, reading)
         if why := fault(policy, None, reading):
-            raise CampaignError(
-                f"{why} on the incumbent", "per cent needs values above 0: write max_regression as a plain number"
-            )
+            raise CampaignError(f"{why} on the incumbent", by_hand)
+
+
+def _refuse_rail(rail: Guardrail, reading: Reading) -> None:
+    there = sorted(name for name, value in reading.secondary.items() if value is not None)
+    if rail.name not in there:
+        raise CampaignError(
+            f"guardrail {rail.name} is not among the readings; found {', '.join(there) or 'no secondary metric'}",
+            "let the evaluator write it as a secondary metric, or correct the name",
+        )
+    if rail.scale == "ratio" and guarded(rail, reading) <= 0:
+        raise CampaignError(
+            f"guardrail {rail.name} is {guarded(rail, reading):g} on the incumbent, and per cent needs values above 0",
+            "write max_regression as a plain number",
+        )
 
 
 def _chosen_scale(policy: Policy, values: Sequence[float]) -> Scale:
@@ -162,6 +164,24 @@ def _refuse_units(policy: Policy, scale: Scale) -> None:
             raise CampaignError(f"{key} is {amount}, and {policy.metric} is compared by {scale}", _UNIT_MENDS[scale])
     if not math.isfinite(inward(policy.min_effect, scale, policy.direction)):
         raise CampaignError(f"min_effect is {policy.min_effect} of a metric that should go down", "write less than 100 %")
+
+
+def _refuse_noise(policy: Policy, values: Sequence[float]) -> None:
+    if policy.deterministic is True and not _equal(values):
+        raise CampaignError(
+            f"{policy.metric} is declared deterministic, and the incumbent gave {min(values):g} and {max(values):g}",
+            "set deterministic: auto, or make the evaluator use RESEARCH_SEED for all it draws",
+        )
+
+
+def _refuse_too_few(policy: Policy, noise: MetricNoise) -> None:
+    """A pair is worth one bit at most, so that few pairs could never keep anything."""
+    least = math.ceil(math.log2(1 / alpha(Risk(1, 0), policy)))
+    if policy.pairs_at_most < least and not noise.deterministic:
+        raise CampaignError(
+            f"max_pairs is {policy.pairs_at_most}, and at this risk no gain of a noisy metric can be shown in fewer than {least}",
+            "raise max_pairs or risk, or lower expected_candidates",
+        )
 
 
 _UNIT_MENDS = {

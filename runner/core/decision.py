@@ -30,7 +30,7 @@ from runner.core.evidence import (
     values,
     within,
 )
-from runner.core.models import Basis, FailureKind, Reading, Status
+from runner.core.models import Basis, Status
 from runner.core.policy import Amount, Guardrail, Policy, Risk, allowance, alpha, inward
 from runner.core.pool import Pool, pool
 from runner.core.reasons import End
@@ -85,7 +85,7 @@ def verdict(trial: Trial) -> GoOn | Recalibrate | Decided:
 
 def _next(trial: Trial) -> GoOn:
     if trial.deterministic:
-        return GoOn("candidate" if all(holds(rail, trial) for rail in trial.rails) else "pair")
+        return GoOn("candidate" if all(map(holds, trial.rails)) else "pair")
     asked = question(trial)
     effect = (stats.estimate(trial.seen) - asked.null) / trial.seen.scale
     more = PATIENCE * stats.pairs_to_go(asked.bet, asked.needed, effect)
@@ -102,7 +102,7 @@ def _broken(trial: Trial) -> End | None:
 
 def _kept(trial: Trial) -> End | None:
     """A keep, or what would be one if the person found it plausible or the campaign could afford it."""
-    if within(trial) and not affordable(trial) and not better(trial):
+    if within(trial) and not affordable(trial):
         return End(Status.DISCARD, None, "unaffordable")
     if trial.deterministic and len(values(trial, "candidate")) < 2:
         return None
@@ -134,7 +134,7 @@ def _hopeless(trial: Trial) -> End | None:
     if trial.null is None and hope < least(trial):
         return End(Status.DISCARD, None, "too_small", hope=hope)
     more = stats.pairs_to_go(asked.bet, asked.needed, (hope - asked.null) / trial.seen.scale)
-    if more > 0 and trial.pairs + more > trial.policy.pairs_at_most and not _shown(trial):
+    if more > 0 and trial.pairs + more > trial.policy.pairs_at_most:
         return End(Status.DISCARD, None, "too_long", hope=hope, more=more)
     return None
 
@@ -143,14 +143,10 @@ def _spent(trial: Trial) -> End | None:
     """The end of patience: a gain whose guardrails are not shown, or no gain."""
     if trial.pairs < trial.policy.pairs_at_most:
         return None
-    rail = next((rail for rail in trial.rails if not holds(rail, trial)), None)
-    if rail and _shown(trial):
+    rail = next((rail for rail in trial.rails if not holds(rail)), None)
+    if rail and (better(trial) or within(trial)):
         return End(Status.DISCARD, Basis.GUARDRAIL_REGRESSION, "unshown_rail", rail)
     return End(Status.DISCARD, None, "spent")
-
-
-def _shown(trial: Trial) -> bool:
-    return better(trial) or within(trial)
 
 
 # --- the verdict as a fact --------------------------------------------------------------------------
@@ -191,7 +187,7 @@ def _crash(trial: Trial) -> Decided:
     last = next(r for m in reversed(trial.measured) for r in m.readings if r.side == "candidate")
     return Decided(
         status=Status.CRASH,
-        basis=_CRASHES[_kind(last)],
+        basis=_CRASHES[last.failure or "invalid"],
         reason=reasons.crashed(trial),
         scale=trial.scale,
         pairs=trial.pairs,
@@ -200,14 +196,9 @@ def _crash(trial: Trial) -> Decided:
     )
 
 
-def _kind(reading: Reading) -> FailureKind:
-    """A reading that was ok by itself and cannot be compared is not evidence."""
-    return "invalid" if reading.ok or reading.failure is None else reading.failure
-
-
-_CRASHES = {
+# A reading that was ok by itself and cannot be compared is no evidence.
+_CRASHES: dict[str, Basis] = {
     "timeout": Basis.EVALUATION_TIMEOUT,
     "exit_code": Basis.EVALUATION_FAILED,
-    "not_started": Basis.EVALUATION_FAILED,
     "invalid": Basis.INVALID_OR_MISSING_EVIDENCE,
 }

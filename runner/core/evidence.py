@@ -78,12 +78,11 @@ def question(trial: Trial) -> Question:
 # --- guardrails -------------------------------------------------------------------------------------
 
 
-def holds(rail: Rail, trial: Trial) -> bool:
+def holds(rail: Rail) -> bool:
     """Whether the guardrail is shown to hold within its tolerance."""
     if rail.deterministic:
         return not breaks(rail)
-    fast = rail.shortcut and not trial.failures and stats.giant(rail.seen, rail.null)
-    return fast or stats.wealth(rail.holds) >= 1 / GUARD_ALPHA
+    return stats.wealth(rail.holds) >= 1 / GUARD_ALPHA or (rail.shortcut and stats.giant(rail.seen, rail.null))
 
 
 def breaks(rail: Rail) -> bool:
@@ -95,7 +94,7 @@ def breaks(rail: Rail) -> bool:
 
 def admissible(trial: Trial) -> tuple[Basis, ...]:
     """The acceptance bases that the numbers support, for a judge to choose among; none unless all guardrails are shown."""
-    if not trial.seen.d or trial.retry or not all(holds(rail, trial) for rail in trial.rails):
+    if not trial.seen.d or trial.retry or not all(map(holds, trial.rails)):
         return ()
     gain = (Basis.METRIC_IMPROVEMENT,) if better(trial) else ()
     return (*gain, HARMLESS[trial.declares]) if within(trial) and affordable(trial) else gain

@@ -5,7 +5,7 @@ from pathlib import PurePath
 from typing import Literal, cast
 
 from runner.core.contract import Choice, Parameter
-from runner.core.draft import Draft, Saying
+from runner.core.draft import Draft, Saying, normal
 from runner.core.spelling import shown
 
 FIELDS = {
@@ -17,16 +17,18 @@ FIELDS = {
 NEEDED = {"float": ("low", "high"), "int": ("low", "high"), "categorical": ("choices",), "bool": ()}
 
 
-def place(name: str, settings_files: tuple[PurePath, ...]) -> tuple[PurePath, str] | None:
+def place(d: Draft, name: str) -> tuple[PurePath, str] | None:
     """The settings file and the dotted path that the name means; None where FILE is no settings file, or not only one.
 
-    FILE is a settings file's path or the end of it (`server.yaml:pool.size`).
+    FILE is a settings file's path (relative to the contract), or as much of its end as is needed (`server.yaml:pool.size`).
     """
+    settings_files = d.settings_files()
     file, colon, key = name.partition(":")
     if not colon:
         return (settings_files[0], name) if settings_files else None
     tail = PurePath(file).parts
-    found = [path for path in settings_files if tail and path.parts[-len(tail) :] == tail]
+    whole = normal(d.places.base / file)
+    found = [path for path in settings_files if path == whole or (tail and path.parts[-len(tail) :] == tail)]
     return (found[0], key) if len(found) == 1 else None
 
 
@@ -36,9 +38,9 @@ def check(d: Draft) -> Iterator[Saying]:
     for name, declared in d.table("parameters").items():
         if isinstance(declared, dict):
             yield from _declared(name, declared)
-        meant = place(name, d.settings_files())
+        meant = place(d, name)
         if meant is None and d.settings_files():
-            yield ("parameters", name), "expected FILE:path with FILE one of optimization_surface.settings_files"
+            yield ("parameters", name), "expected FILE:path with FILE naming one of optimization_surface.settings_files"
         elif meant is not None:
             if not all(meant[1].split(".")):
                 yield ("parameters", name), "expected a dotted path such as solver.alpha, found an empty step"
@@ -86,7 +88,7 @@ def build(d: Draft) -> tuple[Parameter, ...]:
 
 
 def _parameter(d: Draft, name: str) -> Parameter:
-    meant = place(name, d.settings_files())
+    meant = place(d, name)
     declared = d.table("parameters", name)
     assert meant is not None
     return Parameter(

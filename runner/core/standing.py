@@ -50,7 +50,7 @@ def compound(steps: Iterable[float | None], scale: Scale, direction: Direction) 
     if any(step is None for step in known):
         return None
     values = [step for step in known if step is not None]
-    if scale == "difference":
+    if scale == "difference" or len(values) == 1:
         return math.fsum(values)
     if direction == "lower":
         return 1 - math.prod(1 - value for value in values)

@@ -184,13 +184,13 @@ def interval(seen: Series) -> tuple[float, float]:
 
 
 def _bound(seen: Series, centre: float, reach: float, side: int) -> float:
-    """How far from the centre the first refuted effect lies: doubled until refuted, then halved in; t where nothing is."""
+    """How far from the centre the first refuted effect lies, to a thousandth of a scale; t where none is refuted."""
     inner, outer = 0.0, seen.scale
     while not _refuted(seen, centre - side * outer, side):
         inner, outer = outer, 2 * outer
         if outer > 1000 * seen.scale:
             return reach
-    for _ in range(20):
+    for _ in range(12):
         mid = (inner + outer) / 2
         inner, outer = (inner, mid) if _refuted(seen, centre - side * mid, side) else (mid, outer)
     return outer

@@ -43,7 +43,7 @@ def _gain(state: State) -> str:
     best = gain(state)
     if best is None:
         return f"gain {UNKNOWN}"
-    how = "on fresh pairs" if best.fresh else "summed over the keeps, not measured afresh"
+    how = "on fresh pairs" if best.fresh else "compounded from the keeps, not measured afresh"
     return f"gain {effect(best.value, best.scale)}{interval(best.interval, best.scale)}, {how}"
 
 

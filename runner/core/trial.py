@@ -34,7 +34,8 @@ class Trial:
 
     `null` is minus the margin for a candidate that may be "not worse", else None; `gain` bets on better than the incumbent,
     `harmless` on better than `null`. `pairs` counts pairs that said something, failures of the candidate included;
-    `voids` those in which the incumbent failed (the caller stops at 3). `retry`: the last reading of the candidate failed.
+    `voids` those in which the incumbent failed or an evaluation could not even start, which is nobody's fault (the caller
+    stops at 3). `retry`: the last reading of the candidate failed.
     """
 
     policy: Policy
@@ -106,7 +107,7 @@ def add(trial: Trial, measured: Measured) -> Trial:
     """The trial with one more `Measured` of its turn, in the order written."""
     trial = dataclasses.replace(trial, measured=(*trial.measured, measured))
     faults = {reading.side: fault(trial.policy, trial.scale, reading) for reading in measured.readings}
-    if faults.get("incumbent"):
+    if faults.get("incumbent") or any(reading.failure == "not_started" for reading in measured.readings):
         return dataclasses.replace(trial, voids=trial.voids + 1)
     if faults.get("candidate"):
         return _failed(trial)

@@ -106,20 +106,12 @@ def _started(fact: Started, state: State) -> str:
 
 
 def confinement(found: Mapping[str, Json]) -> str:
-    """The probe results in words: what is held and what is not."""
-    held = [name for name, value in found.items() if value is True]
-    open_ = [name for name, value in found.items() if value is False]
-    rest = [f"{name} {_words(value)}" for name, value in found.items() if value is not True and value is not False]
-    parts = [f"holds {', '.join(held)}"] * bool(held) + [f"does NOT hold {', '.join(open_)}"] * bool(open_) + rest
-    return "; ".join(parts).replace("_", " ") or "none"
-
-
-def _words(value: Json) -> str:
-    if isinstance(value, dict):
-        return ", ".join(f"{name}={_words(inner)}" for name, inner in value.items()) or "none"
-    if isinstance(value, list):
-        return ", ".join(map(_words, value)) or "none"
-    return UNKNOWN if value is None else str(value)
+    """The probe results in words: the level, how, and what was found open (`not_held`, a list of sentences)."""
+    how = f"level {found.get('level', UNKNOWN)}" + (f" by {found['via']}" if "via" in found else "")
+    open_ = found.get("not_held")
+    if not isinstance(open_, list):
+        return f"{how}; what it holds is {UNKNOWN}"
+    return f"{how}; NOT held: {'; '.join(map(str, open_))}" if open_ else f"{how}; nothing was found open"
 
 
 def _calibrated(fact: Calibrated, state: State) -> str:

@@ -195,6 +195,7 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
     process.wait()
 
 
+@functools.cache
 def _door() -> "type[git.cmd.Git]":
     """GitPython's command class; importing it would look for git by itself, with everyone's environment."""
     asked = os.environ.get("GIT_PYTHON_REFRESH")

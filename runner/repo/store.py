@@ -71,7 +71,10 @@ class Store:
 
         The message is taken as it is (NUL bytes, which git cannot hold, aside), `at` is ISO 8601 with an offset or Z.
         """
-        date = f"@{int(datetime.datetime.fromisoformat(at).timestamp())} +0000"
+        moment = datetime.datetime.fromisoformat(at)
+        if moment.tzinfo is None:
+            raise ValueError(f"a time with its offset was expected, found {at!r}")
+        date = f"@{int(moment.timestamp())} +0000"
         git = Git(git_dir=self.path, env=(("GIT_AUTHOR_DATE", date), ("GIT_COMMITTER_DATE", date)))
         parents = () if parent is None else ("-p", parent)
         return Oid(git("commit-tree", tree, *parents, stdin=_message(message, trailers)).text)

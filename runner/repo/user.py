@@ -49,7 +49,7 @@ def _head(git: Git, worktree: Path, branch: str | None) -> Oid:
     answer = git("rev-parse", "--verify", "--quiet", "HEAD^{commit}", ok=(0, 1, 128))
     if answer.code == 0:
         return Oid(answer.text)
-    if branch and git("show-ref", "--verify", "--quiet", f"refs/heads/{branch}", ok=(0, 1)).code:
+    if branch and git("show-ref", "--verify", "--quiet", f"refs/heads/{branch}", ok=(0, 1, 128)).code == 1:
         raise RepoError(f"{_name(worktree)} has no commit yet on branch {_name(branch)}", "make a first commit")
     raise RepoError(f"HEAD of {_name(worktree)} names a commit that is not there", "run `git fsck` and mend the repository")
 

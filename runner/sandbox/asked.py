@@ -10,13 +10,15 @@ import sys
 import time
 
 
-def main(outside: str, home: str, hidden: str, port: str, runner: str, lock: str) -> None:
+def main(outside: str, home: str, hidden: str, port: str, runner: str, tree: str, lock: str) -> None:
     found = {
         "fs_write_outside": can(lambda: os.close(os.open(outside, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))),
         "home_visible": os.path.lexists(os.path.join(home, hidden)) if hidden else None,  # noqa: PTH118
         "tcp": can(lambda: socket.create_connection(("127.0.0.1", int(port)), timeout=0.5).close()),
         "signal_runner": can(lambda: os.kill(int(runner), 0)),
         "read_runner_env": can(lambda: reads(f"/proc/{runner}/environ")),
+        "kernel_settings": can(lambda: os.close(os.open("/proc/sys/kernel/core_pattern", os.O_WRONLY | os.O_CLOEXEC))),
+        "tree_path_visible": tree in reads("/proc/self/mountinfo"),
         "uid": os.getuid(),
         "host": socket.gethostname(),
     }
@@ -37,9 +39,9 @@ def can(do: object) -> bool:
     return True
 
 
-def reads(path: str) -> None:
-    with open(path, "rb") as file:  # noqa: PTH123
-        file.read()
+def reads(path: str) -> str:
+    with open(path, encoding="utf-8", errors="replace") as file:  # noqa: PTH123
+        return file.read()
 
 
 def leave_an_orphan(lock: str) -> None:

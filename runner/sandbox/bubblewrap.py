@@ -1,8 +1,8 @@
 """Level 3: bubblewrap, with mounts of its own, an unprivileged user and no network."""
 
-import contextlib
 import hashlib
 import os
+import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,8 +12,9 @@ from runner import processes
 from runner.core.errors import SandboxError
 from runner.core.events import Json
 from runner.processes import Cancel, Command, Finished, OnOutput
+from runner.processes.tree import SYSTEM_PATH
 from runner.sandbox.first import base_env, first_process
-from runner.sandbox.job import Job, Mount, Places
+from runner.sandbox.job import Job, Mount, Places, left_as_found
 from runner.sandbox.rooms import copy_tree, layer, scrub
 from runner.sandbox.view import HARDWARE, SYSTEM, View
 
@@ -29,6 +30,8 @@ ETC = {
     "hosts": f"127.0.0.1 localhost {HOST}\n::1 localhost {HOST}\n",
     "hostname": f"{HOST}\n",
 }
+EMPTY = "etc-empty"
+SIDE = "side"
 OverlayKind = Literal["disk", "memory", "none"]
 
 
@@ -41,17 +44,20 @@ class Bubblewrap:
     etc: Path
     view: View
     overlay: OverlayKind
+    veil: tuple[str, ...] = ()
     report: Mapping[str, Json] = field(default_factory=dict)
     level: int = 3
     places: Places = PLACES
 
     def run(self, job: Job, *, cancel: Cancel | None = None, on_output: OnOutput | None = None) -> Finished:
         _check(job)
-        with layer(self.state / "layers") as scratch, _left_as_found(job):
+        with layer(self.state / "layers") as scratch, left_as_found(job, PLACES.tree):
+            env = base_env(self.view.path, str(PLACES.home), str(PLACES.tmp), self.view.env) | dict(job.env)
+            first = first_process(job.argv, os.path.normpath(PLACES.tree / job.cwd), env, job.limits)
             command = Command(
-                (*self._confinement(job, scratch), "--", *self._first(job)),
+                (*self._confinement(job, scratch), "--", *first),
                 Path("/"),
-                {"PATH": self.view.path},
+                {"PATH": env["PATH"]},
                 job.stdin,
                 job.timeout_s,
                 job.grace_s,
@@ -64,12 +70,9 @@ class Bubblewrap:
     def with_report(self, report: Mapping[str, Json]) -> "Bubblewrap":
         return replace(self, report=report)
 
-    def _first(self, job: Job) -> tuple[str, ...]:
-        env = base_env(self.view.path, str(PLACES.home), str(PLACES.tmp), self.view.env) | dict(job.env)
-        return first_process(job.argv, os.path.normpath(PLACES.tree / job.cwd), env, job.limits)
-
     def _confinement(self, job: Job, scratch: Path) -> list[str]:
         return [
+            *(self._veiled(job) if job.tree_mode != "keep" else ()),
             str(self.binary),
             *("--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
             *(() if job.network else ("--unshare-net",)),
@@ -99,6 +102,10 @@ class Bubblewrap:
             elif path.is_dir():
                 yield from ("--ro-bind", each, each)
         yield from ("--proc", "/proc", "--dev", "/dev", *_fresh("/dev/shm"), *self._etc())
+        if (
+            os.getuid() == 0
+        ):  # /proc/sys asks for the user of the machine's root and for no right of it: core_pattern is a way out
+            yield from ("--ro-bind", "/proc/sys", "/proc/sys")
         resolver = Path("/etc/resolv.conf").resolve()
         if network and resolver.is_file() and not resolver.is_relative_to("/etc"):
             yield from ("--ro-bind", str(resolver), str(resolver))
@@ -115,21 +122,33 @@ class Bubblewrap:
         yield from (word for path in self.view.masked if path.is_relative_to("/etc") for word in self._mask(path))
 
     def _mask(self, path: Path) -> tuple[str, ...]:
-        return ("--tmpfs", str(path)) if path.is_dir() else ("--ro-bind", str(self.etc / "hostname"), str(path))
+        return ("--tmpfs", str(path)) if path.is_dir() else ("--ro-bind", str(self.etc.with_name(EMPTY)), str(path))
+
+    def _veiled(self, job: Job) -> tuple[str, ...]:
+        """Show the tree at one path of the host first: a job reads in its mountinfo what its overlay stands on."""
+        return (*self.veil, str(job.tree), str(self.state / SIDE)) if self.veil else ()
 
     def _tree(self, job: Job, scratch: Path) -> tuple[str, ...]:
         tree, place = str(job.tree), str(PLACES.tree)
         if job.tree_mode == "keep":
             return ("--bind", tree, place)
+        under = str(self.state / SIDE) if self.veil else tree
         if self.overlay == "memory":
-            return ("--overlay-src", tree, "--tmp-overlay", place)
+            return ("--overlay-src", under, "--tmp-overlay", place)
         if self.overlay == "disk":
             upper, work = scratch / "upper", scratch / "work"
             upper.mkdir()
             work.mkdir()
-            return ("--overlay-src", tree, "--overlay", str(upper), str(work), place)
+            return ("--overlay-src", under, "--overlay", str(upper), str(work), place)
         copy_tree(job.tree, scratch / "tree")
         return ("--bind", str(scratch / "tree"), place)
+
+
+def veil() -> tuple[str, ...]:
+    """The words that bind one directory to another in a mount namespace and go on; empty where the tools for it are missing."""
+    unshare, mount = (shutil.which(name, path=SYSTEM_PATH) for name in ("unshare", "mount"))
+    script = '"$0" --bind "$1" "$2" || exit 125; shift 2; exec "$@"'
+    return (unshare, "--user", "--map-root-user", "--mount", "--", "/bin/sh", "-c", script, mount) if unshare and mount else ()
 
 
 KINDS = {"ro": "--ro-bind", "rw": "--bind", "dev": "--dev-bind"}
@@ -140,6 +159,8 @@ def furnish(state: Path, masked: tuple[Path, ...]) -> Path:
 
     Made once for what it holds, and never changed afterwards: runs may stand on it.
     """
+    (state / SIDE).mkdir(parents=True, exist_ok=True)
+    (state / EMPTY).touch(mode=0o444)
     hidden = [path.relative_to("/etc") for path in masked if path.is_relative_to("/etc")]
     holds = repr((ETC, sorted((str(path), (Path("/etc") / path).is_dir()) for path in hidden)))
     place = state / f"etc-{hashlib.sha256(holds.encode()).hexdigest()[:16]}"
@@ -183,20 +204,3 @@ def _check(job: Job) -> None:
             raise SandboxError(
                 f"{mount.host} is to be shown to a job and is not there", "make it, or take it out of the contract"
             )
-
-
-@contextlib.contextmanager
-def _left_as_found(job: Job) -> Iterator[None]:
-    """Mounts inside a kept tree need a place to stand on; what was made for that goes again."""
-    made = []
-    if job.tree_mode == "keep":
-        for mount in job.mounts:
-            if mount.room.is_relative_to(PLACES.tree):
-                stand = job.tree / mount.room.relative_to(PLACES.tree)
-                made += [each for each in (stand, *stand.parents) if each.is_relative_to(job.tree) and not os.path.lexists(each)]
-    try:
-        yield
-    finally:
-        for each in made:
-            with contextlib.suppress(OSError):
-                each.unlink() if each.is_file() and each.stat().st_size == 0 else each.rmdir()

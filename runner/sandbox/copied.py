@@ -14,7 +14,7 @@ from runner.core.events import Json
 from runner.processes import Cancel, Command, Finished, OnOutput
 from runner.sandbox.bubblewrap import confined
 from runner.sandbox.first import base_env, first_process
-from runner.sandbox.job import Job, Mount, Places
+from runner.sandbox.job import Job, Mount, Places, left_as_found
 from runner.sandbox.rooms import copy_tree, put_away
 from runner.sandbox.view import View
 
@@ -55,19 +55,17 @@ class Copied:
             return Command(job.argv, cwd, env, *rest, limits=job.limits)
         net = () if job.network else self.unshare_net
         words = (*self.launch, *net, "--", *first_process(job.argv, str(cwd), env, job.limits))
-        return Command(words, Path("/"), {"PATH": self.path}, *rest, contained=True)
+        return Command(words, Path("/"), {"PATH": env["PATH"]}, *rest, contained=True)
 
     @contextlib.contextmanager
     def _furnished(self, job: Job) -> Iterator[None]:
         """Fill the room before the run, hand the output over after it, and empty the room."""
         self._empty()
-        links: list[Path] = []
         try:
-            self._fill(job, links)
-            yield
+            with left_as_found(job, self.places.tree):
+                self._fill(job)
+                yield
         finally:
-            for link in links:  # in a kept tree they would stay
-                link.unlink(missing_ok=True)
             if job.output is not None:
                 _hand_over(self.places.output, job.output)
             self._empty()
@@ -80,7 +78,7 @@ class Copied:
         here = self.places
         return here.tree, here.experiment, here.output, here.home, here.tmp, here.input
 
-    def _fill(self, job: Job, links: list[Path]) -> None:
+    def _fill(self, job: Job) -> None:
         here = self.places
         here.tree.parent.mkdir(parents=True, exist_ok=True)
         for each in (here.home, here.tmp):
@@ -96,9 +94,9 @@ class Copied:
                 copy_tree(source, place)
         for mount in job.mounts:
             if mount.room != mount.host:
-                links.append(self._link(mount))
+                self._link(mount)
 
-    def _link(self, mount: Mount) -> Path:
+    def _link(self, mount: Mount) -> None:
         """A link where bubblewrap would mount; a path outside the room can only be what it is on the host."""
         if not any(mount.room.is_relative_to(each) for each in self._all()):
             raise SandboxError(
@@ -109,7 +107,6 @@ class Copied:
             mount.room.rmdir()
         mount.room.parent.mkdir(parents=True, exist_ok=True)
         mount.room.symlink_to(mount.host)
-        return mount.room
 
 
 def _hand_over(source: Path, target: Path) -> None:

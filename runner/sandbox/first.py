@@ -29,7 +29,7 @@ esac
 [ -f "$path" ] && [ -x "$path" ] || no "not executable: $path; chmod +x makes it so"
 case $path in
 /usr/* | /bin/* | /sbin/*) magic= ;;
-*) magic=$(dd if="$path" bs=2 count=1 2>/dev/null) ;;
+*) magic=$(PATH=/usr/bin:/bin dd if="$path" bs=2 count=1 2>/dev/null) ;;
 esac
 if [ "$magic" = '#!' ]; then
     IFS= read -r line <"$path"
@@ -45,8 +45,10 @@ ulimit -c 0 2>/dev/null
 [ "$size" ] && ulimit -f "$size" 2>/dev/null
 [ "$open" ] && ulimit -n "$open" 2>/dev/null
 [ "$tasks" ] && { ulimit -p "$tasks" 2>/dev/null || ulimit -u "$tasks" 2>/dev/null; }
+trap '' INT TERM HUP QUIT
 echo started >&2
-(exec "$@")
+exec 3>&2 2>/dev/null # a shell would tell of a child's signal there
+(trap - INT TERM HUP QUIT; exec 2>&3 3>&-; exec "$@")
 exit $?
 """
 

@@ -1,6 +1,8 @@
 """The words of confinement: a job, the places it sees, and the room it runs in."""
 
-from collections.abc import Mapping
+import contextlib
+import os
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
@@ -62,6 +64,23 @@ class Job:
     grace_s: float = 2.0
     output_limit: int = 1 << 20
     limits: Limits = field(default_factory=Limits)
+
+
+@contextlib.contextmanager
+def left_as_found(job: Job, place: Path) -> Iterator[None]:
+    """Mounts inside a kept tree, which is seen at `place`, need something to stand on; what was made for that goes again."""
+    made: list[Path] = []
+    for mount in job.mounts if job.tree_mode == "keep" else ():
+        if mount.room.is_relative_to(place):
+            stand = job.tree / mount.room.relative_to(place)
+            made += [each for each in (stand, *stand.parents) if each.is_relative_to(job.tree) and not os.path.lexists(each)]
+    try:
+        yield
+    finally:
+        for each in made:
+            with contextlib.suppress(OSError):
+                empty = each.is_symlink() or (each.is_file() and each.stat().st_size == 0)
+                each.unlink() if empty else each.rmdir()
 
 
 class Sandbox(Protocol):

@@ -1,5 +1,7 @@
 """What of this machine a confined job may see: the system, and the tool chains behind PATH, but no home."""
 
+# ruff: noqa: PTH110, PTH112, PTH114 - pathlib's questions raise where another user's home may not be looked into
+
 import contextlib
 import fnmatch
 import os
@@ -45,7 +47,7 @@ def look(environ: dict[str, str]) -> View:
     """What is to be shown on this machine to a job of this interpreter and this PATH."""
     entries = [Path(each) for each in environ.get("PATH", os.defpath).split(":") if each.startswith("/")]
     roots: dict[Path, Path] = {}
-    for place in [Path(sys.prefix), Path(sys.base_prefix), *_along(Path(sys.executable))]:
+    for place in [Path(sys.prefix), Path(sys.base_prefix), *_along(Path(sys.executable or sys.prefix))]:
         _show(roots, place)
     for entry in entries:
         for place in _behind(entry):
@@ -59,14 +61,17 @@ def look(environ: dict[str, str]) -> View:
             beside = Path(environ.get(TOOLS[name], root.with_name(name)))
             _show(roots, beside)
             env[TOOLS[name]] = str(beside)
-    seen = [str(each) for each in entries if each.is_dir() and (_in_system(each) or any(each.is_relative_to(r) for r in roots))]
+    seen = [
+        str(each) for each in entries if os.path.isdir(each) and (_in_system(each) or any(each.is_relative_to(r) for r in roots))
+    ]
     masked = (*_private(Path("/etc")), *(each for root in roots for each in _secrets(root)))
     return View(_outermost(roots), masked, ":".join(dict.fromkeys([*seen, "/usr/bin", "/bin"])), env)
 
 
 def homes() -> tuple[Path, ...]:
     """Where people's own files are."""
-    return tuple(dict.fromkeys((Path.home(), Path("/root"), Path("/home"))))
+    own = os.path.expanduser("~")  # noqa: PTH111 - pathlib raises where a user has no home
+    return tuple(dict.fromkeys(Path(each) for each in (own, "/root", "/home") if each not in ("~", "/")))
 
 
 def _in_system(path: Path) -> bool:
@@ -76,7 +81,7 @@ def _in_system(path: Path) -> bool:
 def _show(roots: dict[Path, Path], place: Path) -> None:
     """Add an installation at the path it is called by and at the one it really has: links lead from one to the other."""
     real = place.resolve()
-    if not real.is_dir() or _too_wide(real) or any(fnmatch.fnmatch(part, bad) for part in real.parts for bad in NEVER):
+    if not os.path.isdir(real) or _too_wide(real) or any(fnmatch.fnmatch(part, bad) for part in real.parts for bad in NEVER):
         return
     for name in {place, real}:
         if not _in_system(name):
@@ -103,14 +108,14 @@ def _along(path: Path) -> Iterator[Path]:
     """The installations that a chain of links passes through."""
     for _ in range(40):
         yield _installation(path.parent)
-        if not path.is_symlink():
+        if not os.path.islink(path):
             return
         path = Path(os.path.normpath(path.parent / path.readlink()))
 
 
 def _behind(entry: Path) -> Iterator[Path]:
     """The installation a PATH entry belongs to, and those that its links lead to."""
-    if _in_system(entry) or not entry.is_dir():
+    if _in_system(entry) or not os.path.isdir(entry):
         return
     yield _installation(entry)
     with contextlib.suppress(OSError), os.scandir(entry) as found:
@@ -125,8 +130,8 @@ def _installation(place: Path) -> Path:
         if part in TOOLS:
             return Path(*place.parts[: number + 1])
     above = place.parent
-    prefix = place.name in ("bin", "sbin", "condabin", "shims") and any((above / each).exists() for each in INSTALLED)
-    return above if prefix and not (above / ".git").exists() and above.name != ".local" and not _too_wide(above) else place
+    prefix = place.name in ("bin", "sbin", "condabin", "shims") and any(os.path.exists(above / each) for each in INSTALLED)
+    return above if prefix and not os.path.exists(above / ".git") and above.name != ".local" and not _too_wide(above) else place
 
 
 def _private(directory: Path) -> Iterator[Path]:

@@ -2,13 +2,14 @@ import json
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 
 import pytest
 
 from runner.agents import tuner
 from runner.agents.plug import Exhausted, Launch, Task
+from runner.core import schemas
 from runner.core.contract import Parameter, Worker
 from runner.core.errors import ContractError
 from runner.core.events import Json, Usage
@@ -58,7 +59,7 @@ def play(launch: Launch | Exhausted, place: Path, settings: bytes = SETTINGS, cw
     """Runs the child as the runner does: a fresh copy, the input files beside it, nothing else in its environment."""
     assert isinstance(launch, Launch)
     copy = place / "copy"
-    (copy / cwd).mkdir(parents=True)
+    (copy / cwd).mkdir(parents=True, exist_ok=True)
     (copy / "settings.yaml").write_bytes(settings)
     for name, content in launch.files.items():
         (place / name).write_bytes(content)
@@ -161,10 +162,34 @@ def test_tpe_learns_where_the_good_points_are(tmp_path: Path) -> None:
     assert low < 1.2 < 2.3 < high
 
 
+def test_each_value_goes_into_its_own_file_and_the_answer_is_valid(tmp_path: Path) -> None:
+    pool = Parameter("pool.json:size", ROOT / "conf" / "pool.json", "size", "int", 1, 64, log=True)
+    text = b'{\n\t"size": 8,\n\t"name": "x"\n}\n'
+    order = task([number("cfr.alpha", 0.5, 3), pool])
+    order = replace(order, settings=dict(order.settings) | {"conf/pool.json": text})
+    order = replace(order, first_settings=order.settings)
+    launch = tuner.prepare(order)
+    (tmp_path / "copy" / "conf").mkdir(parents=True)
+    (tmp_path / "copy" / "conf" / "pool.json").write_bytes(text)
+    played = play(launch, tmp_path)
+    values = played.answer["parameters"]
+    assert isinstance(values, dict)
+    assert list(values) == ["cfr.alpha", "pool.json:size"]
+    size = json.dumps(values["pool.json:size"]).encode()
+    assert (tmp_path / "copy" / "conf" / "pool.json").read_bytes() == text.replace(b"8", size)
+    schema = json.loads((Path(__file__).parents[2] / "schemas" / "worker_turn.schema.json").read_text())
+    said = schemas.worker_turn((tmp_path / "answer.json").read_text(), schema)
+    assert isinstance(said, schemas.WorkerTurn)
+    assert said.parameters == values
+
+
+def test_a_file_that_changed_under_the_child_is_a_sentence_and_no_traceback(tmp_path: Path) -> None:
+    played = play(tuner.prepare(task()), tmp_path, settings=b"delay: 10\n")
+    assert (played.code, played.stderr) == (1, "settings.yaml: there is no cfr.alpha\n  the nearest is delay\n")
+
+
 def test_the_settings_lie_where_the_tree_has_them_even_when_the_project_is_below(tmp_path: Path) -> None:
-    order = task()
-    below = Task(**{name: getattr(order, name) for name in Task.__slots__} | {"cwd": "packages/one"})
-    played = play(tuner.prepare(below), tmp_path, cwd="packages/one")
+    played = play(tuner.prepare(replace(task(), cwd="packages/one")), tmp_path, cwd="packages/one")
     assert played.code == 0
     assert played.settings != SETTINGS
 

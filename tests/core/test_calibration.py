@@ -200,6 +200,12 @@ RAIL = Policy("seconds", "lower", guardrails=(Guardrail("memory", "lower", Amoun
             "set deterministic: auto, or make the evaluator use RESEARCH_SEED for all it draws",
         ),
         (
+            dataclasses.replace(POLICY, max_pairs=10),
+            NOISY,
+            "max_pairs is 10, and at this risk no gain of a noisy metric can be shown in fewer than 11",
+            "raise max_pairs or risk, or lower expected_candidates",
+        ),
+        (
             RAIL,
             [pair(5, 5, 1, {"size": 1.0, "mem": 2.0}, {})],
             "guardrail memory is not among the readings; found mem, size",
@@ -214,8 +220,14 @@ RAIL = Policy("seconds", "lower", guardrails=(Guardrail("memory", "lower", Amoun
         (
             RAIL,
             [pair(5, 5, 1, {"memory": 0.0}, {})],
-            "guardrail memory is 0, which has no ratio on the incumbent",
-            "per cent needs values above 0: write max_regression as a plain number",
+            "guardrail memory is 0 on the incumbent, and per cent needs values above 0",
+            "write max_regression as a plain number",
+        ),
+        (
+            RAIL,
+            [pair(5, 5, 1, {"memory": math.inf}, {})],
+            "guardrail memory has no finite value on the incumbent",
+            "run the evaluator by hand on the incumbent and mend it",
         ),
     ],
 )
@@ -223,6 +235,10 @@ def test_a_metric_that_cannot_carry_the_policy_is_refused(policy: Policy, measur
     with pytest.raises(CampaignError) as refused:
         calibrate(policy, measured)
     assert (refused.value.what, refused.value.mend) == (what, mend)
+
+
+def test_eleven_pairs_may_be_enough() -> None:
+    assert calibrate(dataclasses.replace(POLICY, max_pairs=11), NOISY).pairs == 6
 
 
 # --- the honest total ---

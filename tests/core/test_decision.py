@@ -171,7 +171,6 @@ def test_nothing_is_decided_before_the_first_pair() -> None:
     [
         ("timeout", Basis.EVALUATION_TIMEOUT),
         ("exit_code", Basis.EVALUATION_FAILED),
-        ("not_started", Basis.EVALUATION_FAILED),
         ("invalid", Basis.INVALID_OR_MISSING_EVIDENCE),
         (math.nan, Basis.INVALID_OR_MISSING_EVIDENCE),
         (-math.inf, Basis.INVALID_OR_MISSING_EVIDENCE),
@@ -203,6 +202,13 @@ def test_a_failure_costs_95_per_cent_of_the_stake_and_the_trial_goes_on() -> Non
     assert end.pairs > 12
 
 
+def test_the_first_failure_is_tried_again_even_where_hope_is_gone() -> None:
+    """At 0.2 sd the quick preset would not wait for the three nats that the failure cost."""
+    lame = [*gains(0.2), pair(100, "timeout")]
+    assert going(trial(QUICK, ONE, lame)) == GoOn("pair", None)
+    assert decided(trial(QUICK, ONE, [*lame, *gains(0.2)])).status == Status.DISCARD
+
+
 def test_a_candidate_that_failed_once_has_no_shortcut() -> None:
     assert isinstance(decision.verdict(trial(POLICY, ONE, [pair(100, "timeout"), *gains(20, 21, 22, 21, 20)])), GoOn)
 
@@ -217,8 +223,22 @@ def test_a_candidate_without_a_guardrails_value_has_failed() -> None:
 
 def test_a_value_without_a_ratio_is_a_failure_on_the_ratio_scale() -> None:
     policy = Policy("seconds", "lower")
-    end = decided(trial(policy, noisy(policy, 0.01), [pair(100, 0.0), pair(100, 0.0)]))
-    assert end.reason == "the evaluation gave no reading in 2 tries: seconds is 0, which has no ratio"
+    end = decided(trial(policy, noisy(policy, 0.01), [pair(100, -1.0), pair(100, -1.0)]))
+    assert end.reason == "the evaluation gave no reading in 2 tries: seconds is -1, which has no ratio"
+
+
+def test_errors_that_become_none_are_a_gain_of_100_per_cent() -> None:
+    policy = Policy("errors", "lower")
+    end = decided(trial(policy, noisy(policy, 0.0), [pair(3, 0), alone(0)]))
+    assert (end.status, end.effect, end.reason) == (Status.KEEP, 1, "better by 100.0 %, 3 to 0, the same in every reading")
+    assert decided(trial(policy, noisy(policy, 0.0), [pair(0, 0)])).reason == "exactly equal: 0 to 0"
+
+
+def test_an_evaluation_that_could_not_start_is_nobodys_fault() -> None:
+    under = trial(POLICY, ONE, [*gains(3), pair(100, "not_started"), pair("not_started", 97)])
+    assert (under.voids, under.failures, under.pairs) == (2, 0, 1)
+    again = trial(POLICY, EXACT, [*gains(1), alone("not_started")])
+    assert (again.voids, going(again)) == (1, GoOn("candidate"))
 
 
 def test_pairs_in_which_the_incumbent_failed_are_void_and_counted() -> None:
@@ -276,6 +296,14 @@ def test_rounding_neither_hides_min_effect_nor_makes_a_gain() -> None:
     assert decided(trial(Policy("lines", "lower"), exact, [pair(0.3, 0.1 + 0.2)])).status == Status.DISCARD
     assert decided(trial(Policy("lines", "lower"), exact, [pair(0.1 + 0.2, 0.3)])).status == Status.DISCARD
     assert decided(trial(POLICY, EXACT, [pair(0.1 + 0.2, 0.3)])).status == Status.DISCARD
+    tenth = dataclasses.replace(POLICY, min_effect=Amount(0.1), margin=Amount(0.1))
+    assert 0.3 - 0.2 < 0.1
+    assert going(trial(tenth, EXACT, [pair(0.3, 0.2)])) == GoOn("candidate")
+    assert 0.9 - 0.8 < 0.1 < 1.1 - 1.0
+    assert going(trial(tenth, EXACT, [pair(1.0, 1.1)], declares="bug_fix")) == GoOn("candidate")
+    railed = dataclasses.replace(POLICY, guardrails=(Guardrail("memory", "lower", Amount(0.1)),))
+    exact = noisy(railed, 0.0, memory=0.0)
+    assert going(trial(railed, exact, [pair(2, 1, 1, {"memory": 1.0}, {"memory": 1.1})])) == GoOn("candidate")
 
 
 def test_an_exact_candidate_that_fails_its_second_reading_gets_one_more() -> None:

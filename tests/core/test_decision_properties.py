@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from runner.core import decision, events
+from runner.core import codec, decision, events
 from runner.core.decision import GoOn, Policy, Recalibrate, Risk
 from runner.core.errors import CampaignError
 from runner.core.events import Decided, Measured
@@ -32,7 +32,7 @@ def run(policy: Policy, calibrated: events.Calibrated, measured: list[Measured],
         said.append(verdict := decision.verdict(under))
         if isinstance(verdict, Recalibrate):
             again = decision.recalibrated(policy, calibrated, verdict.measured)
-            events.encode(again)
+            codec.encode(again)
             return said + run(policy, again, measured, declares)
         if isinstance(verdict, Decided):
             decision.learn(decision.pool(calibrated), under)
@@ -60,13 +60,13 @@ def test_no_verdict_holds_nan_and_equal_readings_give_equal_verdicts(
         calibrated = calibrate(policy, [pair(a, b, at, rail(c), rail(d)) for at, (a, b, c, d) in enumerate(calibration, 1)])
     except CampaignError:
         calibrated = calibrate(policy, [pair(v, -v, 1, rail(v), rail(-v)) for v in (1.0, 2.0, 3.0)])
-    events.encode(calibrated)
+    codec.encode(calibrated)
     first, second = (run(policy, calibrated, measured, declares) for _ in range(2))
     assert first == second
     for verdict in first:
         if isinstance(verdict, Decided):
-            fields = events.encode(verdict)
-            again = events.decode("Decided", json.loads(json.dumps(fields, allow_nan=False)))
+            fields = codec.encode(verdict)
+            again = codec.decode("Decided", json.loads(json.dumps(fields, allow_nan=False)))
             assert again == verdict
 
 

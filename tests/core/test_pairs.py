@@ -22,7 +22,13 @@ def test_a_faster_candidate_has_a_positive_difference() -> None:
     assert difference("difference", "higher", -3, 5) == 8
 
 
-@given(st.floats(1e-300, 1e300), st.floats(1e-300, 1e300), st.sampled_from(["ratio", "difference"]))
+def test_nothing_left_is_better_than_any_rest_and_equal_to_nothing() -> None:
+    assert difference("ratio", "lower", 5e-324, 0) > 0
+    assert difference("ratio", "lower", 0, 0) == 0
+    assert difference("ratio", "higher", 1, 0) == -745
+
+
+@given(st.floats(0, 1e300), st.floats(0, 1e300), st.sampled_from(["ratio", "difference"]))
 def test_swapping_the_labels_turns_the_sign_and_nothing_else(a: float, b: float, scale: Scale) -> None:
     assert difference(scale, "lower", a, b) == -difference(scale, "lower", b, a) == -difference(scale, "higher", a, b)
 
@@ -44,7 +50,8 @@ def test_a_difference_whose_square_would_overflow_is_cut() -> None:
         (1.0, {"accuracy": 1.0}, "ratio", "guardrail memory has no finite value"),
         (1.0, {**FINE, "accuracy": None}, "ratio", "guardrail accuracy has no finite value"),
         (1.0, {**FINE, "accuracy": math.nan}, "ratio", "guardrail accuracy has no finite value"),
-        (1.0, {**FINE, "memory": 0.0}, "ratio", "guardrail memory is 0, which has no ratio"),
+        (1.0, {**FINE, "memory": -1.0}, "ratio", "guardrail memory is -1, which has no ratio"),
+        (0.0, {**FINE, "memory": 0.0}, "ratio", None),
     ],
 )
 def test_a_fault_is_named_with_the_offending_value(

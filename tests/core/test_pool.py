@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from runner.core import decision
+from runner.core import decision, stats
 from runner.core.policy import Amount, Guardrail, Policy
 from runner.core.pool import Noise, absorb, pool
 from tests.core.readings import about, noisy, pair, trial
@@ -50,3 +50,10 @@ def test_a_deterministic_metric_has_nothing_to_teach() -> None:
     calibrated = noisy(POLICY, 0.0)
     under = trial(POLICY, calibrated, [pair(100, 99)])
     assert decision.learn(pool(calibrated), under) == pool(calibrated)
+
+
+def test_within_a_trial_the_learnt_noise_is_never_worth_more_than_eight_differences() -> None:
+    calibrated = noisy(POLICY, 0.01)
+    learnt = decision.Pool(Noise(50, 200, 90), ())
+    assert decision.begin(POLICY, calibrated, learnt, 8e-4).seen == stats.series(2, 8)
+    assert decision.begin(POLICY, calibrated, decision.Pool(Noise(3, 12, 2), ()), 8e-4).seen == stats.series(2, 3)

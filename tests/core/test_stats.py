@@ -180,15 +180,15 @@ def test_below_eight_pairs_the_interval_is_a_pooled_t_interval() -> None:
 
 
 def test_from_eight_pairs_on_the_interval_ends_where_the_bet_refutes() -> None:
-    seen = run([1.2, 0.3, 2.2, 0.9, 1.4, 0.1, 1.8, 1.1, 0.7, 1.6])
+    seen = run([1.2, 0.3, 2.2, 0.9, 1.4, 0.1, 1.8, 1.1])
     low, high = stats.interval(seen)
 
     def refuting(effect: float, side: int) -> float:
         return brute([side * (d - effect) / s for d, s in zip(seen.d, seen.scales, strict=True)])
 
-    assert refuting(low, 1) == pytest.approx(20, rel=1e-3)
-    assert refuting(high, -1) == pytest.approx(20, rel=1e-3)
-    assert low < 1.13 < high
+    assert refuting(low, 1) == pytest.approx(20, rel=0.01)
+    assert refuting(high, -1) == pytest.approx(20, rel=0.01)
+    assert low < 1.125 < high
 
 
 @given(st.lists(st.floats(-50, 50), min_size=8, max_size=20))

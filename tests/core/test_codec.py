@@ -3,7 +3,7 @@ import json
 
 import pytest
 
-from runner.core import events
+from runner.core import codec, events
 from runner.core.errors import JournalError
 from runner.core.events import Change, Check, Gated, Measured, Proposed
 from runner.core.models import Basis, Oid, Reading, Status
@@ -20,20 +20,20 @@ READING = Reading("candidate", 1.5, {"seconds": None}, {"t1": 1.0}, 7, None, 0.2
     ],
 )
 def test_a_fact_survives_the_way_through_strict_json(fact: events.Fact) -> None:
-    line = json.loads(json.dumps(events.encode(fact), allow_nan=False))
-    assert events.decode(type(fact).__name__, line) == fact
+    line = json.loads(json.dumps(codec.encode(fact), allow_nan=False))
+    assert codec.decode(type(fact).__name__, line) == fact
 
 
 def test_nan_is_refused_at_the_pen() -> None:
     with pytest.raises(ValueError, match="no place in strict JSON"):
-        events.encode(
+        codec.encode(
             dataclasses.replace(Measured(1, "candidate", ()), readings=(dataclasses.replace(READING, value=float("nan")),))
         )
 
 
 def test_a_kind_of_a_newer_version_is_refused_by_name() -> None:
     with pytest.raises(JournalError, match="unknown kind of fact 'Teleported'"):
-        events.decode("Teleported", {})
+        codec.decode("Teleported", {})
 
 
 @pytest.mark.parametrize(
@@ -41,4 +41,4 @@ def test_a_kind_of_a_newer_version_is_refused_by_name() -> None:
 )
 def test_a_field_of_the_wrong_type_is_refused(line: dict[str, events.Json]) -> None:
     with pytest.raises(JournalError):
-        events.decode("Measured", line)
+        codec.decode("Measured", line)
