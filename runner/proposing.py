@@ -10,13 +10,13 @@ from runner.agents.plug import Answer, Exhausted, Launch, Returned, Task
 from runner.bench import Bench, Halt, links, side
 from runner.core.contract import Contract
 from runner.core.errors import ContractError
-from runner.core.events import Change, Proposed, Worked
+from runner.core.events import Proposed, Worked
 from runner.core.models import Oid, TurnNo
 from runner.core.prompts import Words, work_prompt
 from runner.core.schemas import WorkerTurn
 from runner.core.state import OpenTurn, State
 from runner.processes import Captured, Finished
-from runner.repo import Imported, Snapshot
+from runner.repo import Imported, Snapshot, hide
 from runner.sandbox import Job, Mount
 from runner.shipped import shipped
 
@@ -154,11 +154,11 @@ def work(bench: Bench, state: State, turn: OpenTurn) -> tuple[Worked, Harvest]:
 def _copy(bench: Bench, place: Desk, incumbent: Oid) -> None:
     """The agent's copy: a layer over the pristine tree where there are layers, files of its own elsewhere."""
     pristine = side(bench, incumbent)
+    hidden = [mount.room.relative_to(bench.sandbox.places.tree).as_posix() for mount in links(bench)]
     if bench.sandbox.layers:
-        place.tree.mkdir()
-        bench.private.agent_layer(incumbent, pristine)
+        hide(place.tree, hidden)
     else:
-        place.snapshot.write_bytes(bench.private.agent_copy(incumbent, pristine, place.tree).to_bytes())
+        place.snapshot.write_bytes(bench.private.agent_copy(incumbent, pristine, place.tree, hidden).to_bytes())
 
 
 def _below(bench: Bench, incumbent: Oid) -> tuple[Path, ...]:
@@ -298,23 +298,12 @@ def propose(bench: Bench, turn: OpenTurn, harvest: Harvest) -> Proposed:
         approach=said.approach if said else None,
         declares=said.declares if said else None,
         message=answer.message,
-        changes=tuple(_printable(change) for change in imported.changes[:CHANGES_LIMIT]),
+        changes=tuple(imported.changes[:CHANGES_LIMIT]),
         ignored=imported.ignored,
         problems=(*imported.problems, *_too_many(imported)),
         parameters=said.parameters if said else None,
         expected_effect=said.expected_effect if said else None,
         notes=said.notes if said else None,
-    )
-
-
-def _printable(change: Change) -> Change:
-    """Names in the journal are valid text; a name that is none is shown escaped, component by component."""
-    show = files.display
-    return dataclasses.replace(
-        change,
-        path=show(change.path),
-        old=show(change.old) if change.old else None,
-        target=show(change.target) if change.target else None,
     )
 
 

@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,10 +31,13 @@ class Private(Store):
         with _writing(pristine_tree):
             return pristine.agent_layer(self, commit, pristine_tree)
 
-    def agent_copy(self, commit: Oid, pristine_tree: Path, into: Path) -> Snapshot:
-        """A writable copy of a pristine tree with a throw-away `.git` of its own; what was in `into` is gone."""
+    def agent_copy(self, commit: Oid, pristine_tree: Path, into: Path, hidden: Sequence[str] = ()) -> Snapshot:
+        """A writable copy of a pristine tree with a throw-away `.git` of its own; what was in `into` is gone.
+
+        `hidden` are tree-relative paths that its `git status` does not show: what is going to be mounted there.
+        """
         with _writing(into):
-            return pristine.agent_copy(self, commit, pristine_tree, into)
+            return pristine.agent_copy(self, commit, pristine_tree, into, hidden)
 
     def import_tree(self, base: Oid, directory: Path, pristine: Path, snapshot: Snapshot | None, *, limit_bytes: int) -> Imported:
         """The directory as a tree in this repository, read by our own walk; its `.git` is never read."""
