@@ -9,7 +9,8 @@ from pathlib import Path
 from runner.core.errors import RepoError
 from runner.core.models import Oid
 from runner.files import display
-from runner.repo import importing, pristine
+from runner.repo import importing
+from runner.repo import pristine as pristine_trees
 from runner.repo.nouns import Imported, Snapshot, UserRepo
 from runner.repo.store import Store, put_right
 
@@ -21,12 +22,12 @@ class Private(Store):
     def checkout(self, commit: Oid, into: Path) -> bool:
         """The pristine tree of a commit in `into`; True when it was made now, False when a complete one was there."""
         with _writing(into):
-            return pristine.checkout(self, commit, into)
+            return pristine_trees.checkout(self, commit, into)
 
-    def agent_copy(self, commit: Oid, pristine_tree: Path, into: Path) -> Snapshot:
+    def agent_copy(self, commit: Oid, pristine: Path, into: Path) -> Snapshot:
         """A writable copy of a pristine tree with a throw-away `.git` of its own; what was in `into` is gone."""
         with _writing(into):
-            return pristine.agent_copy(self, commit, pristine_tree, into)
+            return pristine_trees.agent_copy(self, commit, pristine, into)
 
     def import_tree(self, base: Oid, directory: Path, pristine: Path, snapshot: Snapshot | None, *, limit_bytes: int) -> Imported:
         """The directory as a tree in this repository, read by our own walk; its `.git` is never read."""
