@@ -41,6 +41,7 @@ class Job:
 
     tree         host directory shown at `places.tree`
     tree_mode    `discard`: writes go to a layer that starts empty and is thrown away; `keep`: they land in `tree`; `read_only`
+                 (where the layer is an overlay, rename(2) of a directory that was there before gives EXDEV, as in containers)
     cwd          relative to the tree
     env          added to the base: PATH, HOME, TMPDIR, LANG, USER, LOGNAME, SHELL, PYTHONDONTWRITEBYTECODE, the homes
                  of tool chains

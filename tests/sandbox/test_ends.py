@@ -67,7 +67,9 @@ def test_a_job_that_takes_term_may_finish_its_sentence(sandbox: Sandbox, tree: P
     assert done.wall_s < 4
 
 
-@pytest.mark.parametrize("delay", [0.0, 0.02, 0.05, 0.1, None], ids=str)
+@pytest.mark.parametrize(
+    "delay", [0.03, None, *(pytest.param(each, marks=pytest.mark.slow) for each in (0.0, 0.01, 0.06, 0.1))], ids=str
+)
 def test_a_runner_killed_with_sigkill_takes_the_tree_with_it(
     sandbox: Sandbox, tree: Path, tmp_path: Path, delay: float | None
 ) -> None:

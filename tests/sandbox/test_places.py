@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -116,7 +117,7 @@ def test_a_mount_that_is_not_there_is_refused_by_name(best: Sandbox, tree: Path,
     {
         "modes of 000": "mkdir -p a/b/c && echo x > a/b/c/f && chmod 000 a/b/c/f a/b/c a/b a src src/a.py",
         "whiteouts": "rm -rf src README; mkdir src; echo x > src/b; mkfifo pipe",
-        "a deep tree": 'python3 -c \'import os\nfor _ in range(1100): os.mkdir("d" * 9); os.chdir("d" * 9)\'',
+        "a deep tree": f'{sys.executable} -I -S -c \'import os\nfor _ in range(1100): os.mkdir("d" * 9); os.chdir("d" * 9)\'',
         "odd names": r"printf x > \"$(printf 'a\nb')\"; printf x > '*'; ln -s / root; ln -s .. up; : > \"$(printf '\377')\"",
     }.items(),
     ids=lambda each: each[0],
