@@ -100,9 +100,23 @@ def test_a_runner_killed_with_sigkill_takes_the_tree_with_it(
     assert [each.pid for each in psutil.process_iter(["cmdline"]) if seconds in " ".join(each.info["cmdline"] or [])] == []
 
 
+def test_where_setpriv_cannot_bind_a_child_to_us_a_warden_does(
+    sandbox: Sandbox, tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("runner.processes.tree.setpriv", lambda: None)
+    seconds = unlikely()
+    done = sandbox.run(leaving(seconds, "echo out; echo err >&2; exit 3", tree))
+    assert (done.exit_code, done.stdout.text(), done.stderr.text()) == (3, "out\n", "err\n")
+    assert done.cpu_s is not None
+    assert sandbox.run(leaving(seconds, f"sleep {seconds}", tree, timeout_s=0.8)).timed_out
+    assert sleepers(seconds) == []
+
+
 def test_what_a_killed_runner_left_in_its_room_is_gone_after_the_next_start(states: Path, tmp_path: Path) -> None:
+    gone = subprocess.Popen(["true"])
+    gone.wait()
     layers = tmp_path / "room/layers"
-    (layers / "1-1/upper").mkdir(parents=True)
+    (layers / f"{gone.pid}-1/upper").mkdir(parents=True)
     probe(tmp_path, "any")
     assert list(layers.iterdir()) == []
 
