@@ -1,6 +1,7 @@
 """What every step of a campaign has at hand: the contract, the repositories, the sandbox and where things lie."""
 
 import hashlib
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
@@ -18,7 +19,7 @@ from runner.core.schemas import Schema
 from runner.core.surface import Surface
 from runner.evaluators.plug import Wanted
 from runner.processes import Finished, Limits
-from runner.repo import Private, UserRepo, verify
+from runner.repo import Private, UserRepo, discard, made, verify
 from runner.sandbox import Job, Mount, Sandbox
 
 
@@ -54,7 +55,8 @@ class Bench:
     """`experiment` is the experiment directory, `state` the runner's own, `evaluator` the checked copy of the experiment's files.
 
     `root` is the repository's root as the contract spells it; `soon` and `at_once` are the person's two words;
-    `python` runs shipped helpers and stands in for `$RESEARCH_PYTHON`.
+    `verified` are the sides whose trees were looked over in this turn; `python` runs shipped helpers and stands in for
+    `$RESEARCH_PYTHON`.
     """
 
     contract: Contract
@@ -78,6 +80,7 @@ class Bench:
     soon: Flag
     at_once: Flag
     deadline: Deadline
+    verified: set[Oid]
     news: Callable[[News], None] = field(default=lambda news: None)
 
     def pause(self) -> None:
@@ -148,13 +151,31 @@ def limits(bench: Bench) -> Limits:
     return Limits(memory_bytes=wanted.memory, processes=wanted.processes)
 
 
+TREES_KEPT = 2
+"""Pristine trees beside the one that is made: the two sides of a turn."""
+
+
 def side(bench: Bench, commit: Oid) -> Path:
     """The pristine tree of a commit, made once; one that was touched since is made again."""
     tree = bench.state / "trees" / commit
-    if not bench.private.checkout(commit, tree) and verify(tree):
-        files.remove_tree(tree)
+    if not bench.private.checkout(commit, tree, _spare(tree)) and commit not in bench.verified and verify(tree):
+        discard(tree)
         bench.private.checkout(commit, tree)
+    bench.verified.add(commit)
+    os.utime(made(tree))
     return tree
+
+
+def _spare(wanted: Path) -> tuple[Oid, Path] | None:
+    """The tree that was not used for longest, once there are more than a turn needs."""
+    if wanted.is_dir() or not wanted.parent.is_dir():
+        return None
+    others = [made(t) for t in wanted.parent.iterdir() if made(t).is_dir()]
+    if len(others) < TREES_KEPT:
+        return None
+    oldest = min(others, key=lambda t: t.stat().st_mtime_ns)
+    tree = oldest.with_name(oldest.name.removesuffix(".made"))
+    return Oid(tree.name), tree
 
 
 def run_in_side(

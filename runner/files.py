@@ -82,6 +82,15 @@ def read_plain(path: Path | str, limit: int | None = None) -> bytes:
     return data
 
 
+def is_hollow(path: Path) -> bool:
+    """Whether a regular file is empty or begins with NUL: what a power loss leaves of a file that was never synced."""
+    try:
+        with open_plain(path) as file:
+            return file.read(1) in (b"", b"\0")
+    except OSError:
+        return False
+
+
 def walk(root: Path, stop: Callable[[str], bool] = lambda name: False) -> Iterator[tuple[str, os.stat_result | None]]:
     """Every file below `root` with its lstat, symlinks unfollowed; paths relative, with slashes.
 

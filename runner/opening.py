@@ -118,6 +118,7 @@ def bench(ground: Ground, state: Path, chance: World, cancel: Cancel, face: Face
         soon=cancel.soon,
         at_once=cancel.now,
         deadline=Deadline(),
+        verified=set(),
         news=face.news,
     )
 

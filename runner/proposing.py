@@ -16,7 +16,7 @@ from runner.core.prompts import Words, work_prompt
 from runner.core.schemas import WorkerTurn
 from runner.core.state import OpenTurn, State
 from runner.processes import Captured, Finished
-from runner.repo import Imported, Snapshot
+from runner.repo import Imported, Snapshot, hide
 from runner.sandbox import Job, Mount
 from runner.shipped import shipped
 
@@ -138,12 +138,10 @@ def work(bench: Bench, state: State, turn: OpenTurn) -> tuple[Worked, Harvest]:
     files.remove_tree(place.root)
     place.output.mkdir(parents=True)
     launch = _launch(bench, state, turn)
-    pristine = side(bench, turn.incumbent)
-    hidden = [mount.room.relative_to(bench.sandbox.places.tree).as_posix() for mount in links(bench)]
-    place.snapshot.write_bytes(bench.private.agent_copy(turn.incumbent, pristine, place.tree, hidden).to_bytes())
+    _copy(bench, place, turn.incumbent)
     _lay_out(bench, place, launch, turn)
     bench.tell(turn.turn, "propose", bench.contract.worker.agent)
-    finished = _run(bench, place, launch)
+    finished = _run(bench, place, launch, turn.incumbent)
     _keep(bench, turn.turn, finished)
     files.write_durably(place.root / "exit.json", exit_bytes(turn.turn, finished))
     harvest = gather(bench, state, turn)
@@ -151,6 +149,23 @@ def work(bench: Bench, state: State, turn: OpenTurn) -> tuple[Worked, Harvest]:
     answer = harvest.answer
     worked = Worked(answer.outcome, harvest.exit_code, harvest.seconds, answer.usage, answer.reason, not_held(bench))
     return worked, harvest
+
+
+def _copy(bench: Bench, place: Desk, incumbent: Oid) -> None:
+    """The agent's copy: a layer over the pristine tree where there are layers, files of its own elsewhere."""
+    pristine = side(bench, incumbent)
+    hidden = [mount.room.relative_to(bench.sandbox.places.tree).as_posix() for mount in links(bench)]
+    if bench.sandbox.layers:
+        hide(place.tree, hidden)
+    else:
+        place.snapshot.write_bytes(bench.private.agent_copy(incumbent, pristine, place.tree, hidden).to_bytes())
+
+
+def _below(bench: Bench, incumbent: Oid) -> tuple[Path, ...]:
+    if not bench.sandbox.layers:
+        return ()
+    pristine = side(bench, incumbent)
+    return pristine, bench.private.agent_layer(incumbent, pristine)
 
 
 def not_held(bench: Bench) -> tuple[str, ...]:
@@ -174,7 +189,7 @@ def _lay_out(bench: Bench, place: Desk, launch: Launch, turn: OpenTurn) -> None:
     (bench.artifacts(turn.turn) / PROMPT).write_bytes(prompt)
 
 
-def _run(bench: Bench, place: Desk, launch: Launch) -> Finished:
+def _run(bench: Bench, place: Desk, launch: Launch, incumbent: Oid) -> Finished:
     places = bench.sandbox.places
     env = {
         "RESEARCH_WORKER_OUTPUT": str(places.output / ANSWER),
@@ -186,6 +201,7 @@ def _run(bench: Bench, place: Desk, launch: Launch) -> Finished:
         argv=launch.argv,
         tree=place.tree,
         tree_mode="keep",
+        base=_below(bench, incumbent),
         cwd=bench.cwd or ".",
         stdin=launch.stdin,
         env=env,
@@ -248,13 +264,19 @@ def gather(bench: Bench, state: State, turn: OpenTurn) -> Harvest | None:
     ended = _exit(place, turn.turn)
     if ended is None or not place.tree.is_dir():
         return None
-    pristine = side(bench, turn.incumbent)
-    snapshot = Snapshot.from_bytes(place.snapshot.read_bytes())
-    imported = bench.private.import_tree(turn.incumbent, place.tree, pristine, snapshot, limit_bytes=FILE_LIMIT)
+    imported = _import(bench, place, turn.incumbent)
     schema = json.loads(shipped("schemas", "worker_turn.schema.json"))
     lines = _lines(bench, turn.incumbent, imported) if imported.changes else None
     back = Returned(_launch(bench, state, turn), ended, _answer(place), imported.changes, lines, schema)
     return Harvest(imported, bench.plug.read(back), round(ended.wall_s, 6), ended.exit_code)
+
+
+def _import(bench: Bench, place: Desk, incumbent: Oid) -> Imported:
+    pristine = side(bench, incumbent)
+    if not place.snapshot.exists():
+        return bench.private.import_layer(incumbent, place.tree, pristine, limit_bytes=FILE_LIMIT)
+    snapshot = Snapshot.from_bytes(place.snapshot.read_bytes())
+    return bench.private.import_tree(incumbent, place.tree, pristine, snapshot, limit_bytes=FILE_LIMIT)
 
 
 def _lines(bench: Bench, base: Oid, imported: Imported) -> tuple[int, int]:

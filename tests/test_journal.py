@@ -269,6 +269,16 @@ def test_a_file_that_was_changed_under_the_runner_is_not_written_any_further(tmp
     assert (tmp_path / NAME).read_bytes() == saved
 
 
+def test_a_line_that_somebody_else_added_under_the_runner_stops_it(tmp_path: Path) -> None:
+    journal, _ = open_journal(tmp_path)
+    with journal:
+        journal.append(OPENED, None, AT)
+        with (tmp_path / NAME).open("ab") as stream:
+            stream.write(b"{}\n")
+        with pytest.raises(JournalError, match="replaced or changed by another program while the runner worked"):
+            journal.append(STARTED, None, AT)
+
+
 def test_text_that_a_terminal_obeys_is_escaped_in_the_line_and_whole_in_the_fact(tmp_path: Path) -> None:
     text = "naïve \x1b[31m \x9b2J \u202e [bold]x[/bold] $(touch /tmp/x)\n\ttab"
     journal, _ = open_journal(tmp_path)

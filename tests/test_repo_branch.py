@@ -85,6 +85,18 @@ def test_a_branch_that_is_checked_out_is_refused_by_its_place(b: Bench, tmp_path
     assert "locked" in b.ann.git("worktree", "list", "--porcelain")
 
 
+@pytest.mark.parametrize("torn", [b"", b"\0" * 41])
+def test_a_branch_that_a_power_loss_emptied_is_restored_and_moved(b: Bench, torn: bytes) -> None:
+    first = _candidate(b, "a = 2\n", b.user.head)
+    second = _candidate(b, "a = 3\n", first)
+    repo.advance(b.user, b.private, "research/x", first, None, "turn 1")
+    (b.ann.path / ".git/refs/heads/research/x").write_bytes(torn)
+    assert repo.advance(b.user, b.private, "research/x", second, first, "turn 2") is True
+    (b.ann.path / ".git/refs/heads/research/x").write_bytes(torn)
+    assert repo.advance(b.user, b.private, "research/x", second, first, "turn 2") is True
+    assert b.ann.git("rev-list", "research/x") == f"{second}\n{first}\n{b.user.head}"
+
+
 def test_a_branch_name_that_git_refuses_is_named(b: Bench) -> None:
     new = _candidate(b, "a = 2\n", b.user.head)
     with pytest.raises(RepoError, match=r"branch bad\.\.name could not be moved: .*refusing to update ref with bad name"):

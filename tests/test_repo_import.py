@@ -96,7 +96,7 @@ def test_only_touched_files_are_read(b: Bench, monkeypatch: pytest.MonkeyPatch) 
 
 def test_random_edits_make_the_tree_that_git_makes(b: Bench) -> None:
     dice, agent = random.Random(20261130), Person(b.agent)
-    for _ in range(6):
+    for _ in range(4):
         for _ in range(25):
             place = b.agent / "/".join(dice.choice(("src", "a", "a-b", "a.b", "é", "0")) for _ in range(dice.randint(1, 4)))
             if place.is_dir():
@@ -180,7 +180,7 @@ def test_a_directory_in_a_files_place_is_told_whole(b: Bench) -> None:
 
 def test_what_the_incumbent_ignores_is_left_out_and_counted(b: Bench) -> None:
     (b.agent / "build/deep").mkdir(parents=True)
-    for name in ("x.o", "src/y.o", "build/deep/z", ":(top)w.o", "build.txt"):
+    for name in ("x.o", "src/y.o", "build/deep/z", ":!w.o", "build.txt"):
         (b.agent / name).write_text("x")
     (b.agent / "build/lib/.git").mkdir(parents=True)
     found = _both_ways(b)
@@ -346,3 +346,21 @@ def test_the_next_turn_starts_without_what_a_loser_left(b: Bench) -> None:
     (b.agent / "src/a.py").write_text("a = 1  # a comment\n")
     found = dataclasses.replace(b, snapshot=snapshot).imported()
     assert ([c.path for c in found.changes], found.problems) == (["src/a.py"], ())
+
+
+def test_a_directory_that_is_gone_is_a_problem_and_no_fault(b: Bench) -> None:
+    files.remove_tree(b.agent)
+    assert b.imported() == Imported(b.private.tree_of(b.user.head), (), 0, ("the agent's directory is gone",))
+
+
+def test_a_candidate_outlives_what_the_person_throws_away(b: Bench) -> None:
+    b.ann.git("checkout", "-q", "-b", "idea")
+    b.ann.commit({"src/a.py": "a = 2\n"})
+    (b.agent / "src/a.py").write_text("a = 2\n")
+    new = b.candidate()
+    b.ann.git("checkout", "-q", "main")
+    b.ann.git("branch", "-q", "-D", "idea")
+    b.ann.git("reflog", "expire", "--expire=now", "--all")
+    b.ann.git("gc", "-q", "--prune=now")
+    again = repo.open_private(b.pristine.parent, b.user)
+    assert again.git("cat-file", "blob", f"{new}:src/a.py").out == b"a = 2\n"

@@ -53,6 +53,8 @@ def test_a_complete_tree_is_left_and_a_half_made_one_made_again(tmp_path: Path) 
     assert repo.verify(b.pristine) == ()
     assert sorted(every_file(b.pristine)) == ["README", "eval/golden.json", "src/a.py"]
     assert not (tmp_path / "state/base.part").exists()
+    shutil.rmtree(b.pristine)
+    assert b.private.checkout(b.user.head, b.pristine) is True
     repo.discard(b.pristine)
     assert [place.name for place in (tmp_path / "state").glob("base*")] == []
 

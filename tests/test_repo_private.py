@@ -109,8 +109,15 @@ def test_what_a_kill_leaves_is_put_right(tmp_path: Path) -> None:
     ann = person(tmp_path / "r")
     (tmp_path / "state/repo.git.part/objects").mkdir(parents=True)
     private = _open(ann)
-    for lock in ("HEAD.lock", "packed-refs.lock", "refs/turn/0001.lock", "objects/pack/tmp_pack_x", "objects/ab/tmp_obj_x"):
-        (private.path / lock).parent.mkdir(exist_ok=True)
+    for lock in (
+        "HEAD.lock",
+        "packed-refs.lock",
+        "refs/turn/0001.lock",
+        "tmp-objects-x/ab/cd",
+        "objects/pack/tmp_pack_x",
+        "objects/ab/tmp_obj_x",
+    ):
+        (private.path / lock).parent.mkdir(parents=True, exist_ok=True)
         (private.path / lock).touch()
     private = _open(ann)
     private.pin("refs/turn/0001", private.user.head)
@@ -137,6 +144,15 @@ def test_emptied_objects_and_refs_can_be_written_again(tmp_path: Path, torn: byt
     assert private.commit(private.tree_of(head), head, "m", AT, {}) == new
     private.pin("refs/turn/0001", new)
     assert private.resolve("refs/turn/0001") == new
+
+
+def test_a_disk_that_refuses_is_the_persons_to_mend(tmp_path: Path) -> None:
+    b = bench(person(tmp_path / "r"))
+    (tmp_path / "file").touch()
+    with pytest.raises(
+        RepoError, match=r"file/c.* could not be written or read: Not a directory\n  see whether the disk is full"
+    ):
+        b.private.checkout(b.user.head, tmp_path / "file/c")
 
 
 def test_a_moved_repository_is_found_again(tmp_path: Path) -> None:

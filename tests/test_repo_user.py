@@ -172,8 +172,9 @@ def test_a_filled_lfs_file_is_clean_and_a_changed_one_is_not(tmp_path: Path) -> 
     user = repo.discover(ann.path)
     assert repo.unclean(user, ()) == ()
     assert repo.last_commit_of(user, ann.path / "m.bin") == user.head
-    (ann.path / "m.bin").write_bytes(content + b"!")
-    assert repo.unclean(user, ()) == ("m.bin",)
+    for other in (content + b"!", content.upper()):
+        (ann.path / "m.bin").write_bytes(other)
+        assert repo.unclean(user, ()) == ("m.bin",)
 
 
 def test_looking_changes_nothing_and_takes_no_lock(tmp_path: Path) -> None:
@@ -211,6 +212,7 @@ def test_a_shallow_clone_works_from_end_to_end(tmp_path: Path) -> None:
     new = b.candidate()
     assert repo.advance(b.user, b.private, "research/x", new, None, "keep")
     assert b.ann.git("rev-list", "research/x") == f"{new}\n{b.user.head}"
+    assert b.ann.git("--git-dir", os.fspath(b.private.path), "rev-list", new) == f"{new}\n{b.user.head}"
 
 
 def _arm(ann: Person, canary: Path) -> None:
@@ -267,6 +269,17 @@ def test_no_program_of_the_persons_configuration_ever_runs(tmp_path: Path, monke
     assert repo.advance(b.user, b.private, "research/x", new, None, "keep")
     assert (b.pristine / "src/a.py").read_text() == "a = 1\n"
     assert not canary.exists()
+
+
+def test_even_a_call_in_the_persons_git_directory_starts_no_monitor(tmp_path: Path) -> None:
+    ann = person(tmp_path / "r")
+    (tmp_path / "payload").write_text(f"#!/bin/sh\ntouch {tmp_path}/canary\n")
+    (tmp_path / "payload").chmod(0o755)
+    ann.git("config", "core.fsmonitor", os.fspath(tmp_path / "payload"))
+    door.Git(git_dir=ann.path / ".git", work_tree=ann.path)("status", "--porcelain")
+    assert not (tmp_path / "canary").exists()
+    ann.git("status", "--porcelain")
+    assert (tmp_path / "canary").exists(), "the payload has to be seen to work"
 
 
 def test_a_poll_while_the_person_commits_never_meets_a_lock(tmp_path: Path) -> None:

@@ -50,10 +50,9 @@ def _reader(hint: Any) -> _Read:
     if isinstance(hint, typing.NewType):
         return _reader(hint.__supertype__)
     if origin in (Union, types.UnionType):
-        arms = [a for a in args if a is not type(None)]
-        if len(arms) > 1:  # Json, which is another object each time its forward references are resolved
+        if len(args) > 2:  # Json, which is another object each time its forward references are resolved
             return lambda value, where: value
-        inner = _reader(arms[0])
+        inner = _reader(next(a for a in args if a is not type(None)))
         return lambda value, where: None if value is None else inner(value, where)
     if origin is Literal:
         return lambda value, where: _must(value in args, value, where)
@@ -87,18 +86,16 @@ def _mapping(item: _Read) -> _Read:
     return read
 
 
-def _record(cls: type) -> _Read:
-    """A missing or an unknown field is refused by name.
+_PLAIN = frozenset({bool, int, float, str, type(None)})
 
-    Most fields hold a plain value of the very type they declare: one look at its type is enough, and only what is left is
-    read by a function of its own. A long journal is read twice as fast for it.
-    """
+
+def _record(cls: type) -> _Read:
+    """A missing or an unknown field is refused by name; most values are plain, and one look at their type is all they cost."""
     hints = typing.get_type_hints(cls)
     fields = {f.name: _reader(hints[f.name]) for f in dataclasses.fields(cls)}
     plain = {name: _plain_types(hint) for name, hint in hints.items()}
     none = dataclasses.MISSING
-    required = {f.name for f in dataclasses.fields(cls) if f.default is none and f.default_factory is none}
-    every = fields.keys()
+    every, required = fields.keys(), {f.name for f in dataclasses.fields(cls) if f.default is none and f.default_factory is none}
 
     def read(value: Any, where: str) -> Any:
         _must(isinstance(value, Mapping), value, where)
@@ -110,14 +107,10 @@ def _record(cls: type) -> _Read:
     return read
 
 
-def _plain_types(hint: Any) -> frozenset[type]:
+def _plain_types(hint: Any) -> frozenset[object]:
     """The types whose values need no further look in a field of this type."""
-    if isinstance(hint, typing.NewType):
-        return _plain_types(hint.__supertype__)
-    if typing.get_origin(hint) in (Union, types.UnionType):
-        arms = typing.get_args(hint)
-        return frozenset().union(*map(_plain_types, arms)) if len(arms) == 2 else frozenset()
-    return frozenset({hint}) if hint in (bool, int, float, str, type(None)) else frozenset()
+    arms = typing.get_args(hint) if typing.get_origin(hint) in (Union, types.UnionType) else (hint,)
+    return _PLAIN & {getattr(arm, "__supertype__", arm) for arm in arms}
 
 
 def _must(ok: bool, value: Any, where: str) -> Any:

@@ -43,8 +43,10 @@ NETWORK = {"auto": "auto", False: "none", "proxy": "proxy", True: "host"}
 def parse(text: str, file: str, base: PurePath, schema: Mapping[str, Any], home: PurePath | None = None) -> Contract:
     """The contract in `text`; `file` is its name for messages, `base` its absolute directory, `schema` experiment.schema.json.
 
-    `~` needs `home`. Raises ContractError with every problem found, one a line, sorted by line.
+    `~` needs `home`. Raises ContractError with every problem found, one a line, sorted by line; ValueError for a relative `base`.
     """
+    if not base.is_absolute():
+        raise ValueError(f"expected an absolute directory, found {base}")
     document = yaml_lines.read(text)
     if document.value is None:
         raise _refusal(document.findings, file)

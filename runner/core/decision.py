@@ -79,7 +79,7 @@ def verdict(trial: Trial) -> GoOn | Recalibrate | Decided:
         return Recalibrate(trial.measured)
     if not trial.seen.d:
         return GoOn("pair")
-    end = _broken(trial) or _kept(trial) or (_missed(trial) if trial.deterministic else _hopeless(trial)) or _spent(trial)
+    end = _broken(trial) or _kept(trial) or (_missed(trial) if trial.deterministic else _spent(trial) or _hopeless(trial))
     return _decided(trial, end) if end else _next(trial)
 
 
@@ -121,8 +121,10 @@ def _implausible(trial: Trial) -> bool:
 
 
 def _missed(trial: Trial) -> End | None:
-    """An exact metric says no at once."""
-    return None if better(trial) or within(trial) else End(Status.DISCARD, None, "exact")
+    """An exact metric says no at once; only its noisy guardrails may take up to the most pairs."""
+    if not better(trial) and not within(trial):
+        return End(Status.DISCARD, None, "exact")
+    return _unshown(trial) if trial.pairs >= trial.policy.pairs_at_most else None
 
 
 def _hopeless(trial: Trial) -> End | None:
@@ -140,13 +142,18 @@ def _hopeless(trial: Trial) -> End | None:
 
 
 def _spent(trial: Trial) -> End | None:
-    """The end of patience: a gain whose guardrails are not shown, or no gain."""
+    """The end of patience: a gain whose guardrails are not shown, or is too small, or no gain."""
     if trial.pairs < trial.policy.pairs_at_most:
         return None
+    if (better(trial) or within(trial)) and (end := _unshown(trial)):
+        return end
+    asked = question(trial)
+    return End(Status.DISCARD, None, "small" if stats.wealth(asked.bet) >= asked.needed else "spent")
+
+
+def _unshown(trial: Trial) -> End | None:
     rail = next((rail for rail in trial.rails if not holds(rail)), None)
-    if rail and (better(trial) or within(trial)):
-        return End(Status.DISCARD, Basis.GUARDRAIL_REGRESSION, "unshown_rail", rail)
-    return End(Status.DISCARD, None, "spent")
+    return End(Status.DISCARD, Basis.GUARDRAIL_REGRESSION, "unshown_rail", rail) if rail else None
 
 
 # --- the verdict as a fact --------------------------------------------------------------------------

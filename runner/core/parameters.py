@@ -35,9 +35,8 @@ def place(d: Draft, name: str) -> tuple[PurePath, str] | None:
 def check(d: Draft) -> Iterator[Saying]:
     """What is wrong with the declarations."""
     seen: dict[tuple[PurePath, str], str] = {}
-    for name, declared in d.table("parameters").items():
-        if isinstance(declared, dict):
-            yield from _declared(name, declared)
+    for name in d.table("parameters"):
+        yield from _declared(name, d.table("parameters", name))
         meant = place(d, name)
         if meant is None and d.settings_files():
             yield ("parameters", name), "expected FILE:path with FILE naming one of optimization_surface.settings_files"

@@ -14,7 +14,7 @@ from runner.core.trial import Rail, Trial
 
 Why = Literal[
     "better", "harmless", "implausible", "unaffordable", "exact", "no_sign", "too_small", "too_long", "spent", "broken",
-    "unshown_rail",
+    "unshown_rail", "small",
 ]  # fmt: skip
 
 
@@ -99,6 +99,12 @@ def _spent(end: End, trial: Trial, seen: Figures) -> str:
     return f"not shown {_after(trial)}, the most allowed: {_effect(trial, seen)}; {_stake(asked.bet, asked.needed)}"
 
 
+def _small(end: End, trial: Trial, seen: Figures) -> str:
+    return (
+        f"better by {_effect(trial, seen)} {_after(trial)}, the most allowed, and min_effect asks for {trial.policy.min_effect}"
+    )
+
+
 def _broken(end: End, trial: Trial, seen: Figures) -> str:
     limit, d = _rail(end)
     return f"guardrail {limit} is broken: {d} where {_allowed(end)} is allowed, {_after(trial)}"
@@ -119,6 +125,7 @@ _SENTENCES: Mapping[Why, Callable[[End, Trial, Figures], str]] = {
     "too_small": _too_small,
     "too_long": _too_long,
     "spent": _spent,
+    "small": _small,
     "broken": _broken,
     "unshown_rail": _unshown_rail,
 }

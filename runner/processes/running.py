@@ -5,7 +5,7 @@ import signal
 import time
 from typing import Literal
 
-from runner.processes.command import Cancel, Command, Finished, OnOutput
+from runner.processes.command import Cancel, Captured, Command, Finished, OnOutput
 from runner.processes.pump import Pump
 from runner.processes.tree import Ended, Tree, plant
 
@@ -24,7 +24,10 @@ def run(command: Command, *, cancel: Cancel | None = None, on_output: OnOutput |
     The thread that calls has to wait here: a contained child is bound to the life of the thread that made it.
     """
     began = time.monotonic()
-    tree = plant(command)
+    try:
+        tree = plant(command)
+    except OSError as error:  # no process more, or more words than the kernel takes
+        return _not_started(f"cannot start {command.argv[0]}: {error.strerror}", time.monotonic() - began)
     watched = None
     try:
         watched = _handle(tree.pid)
@@ -87,6 +90,11 @@ def _finished(ended: Ended, cut: Cut | None, wall_s: float, pump: Pump, containe
         stderr=pump.kept["stderr"].captured(),
         survivors=ended.survivors,
     )
+
+
+def _not_started(why: str, wall_s: float) -> Finished:
+    nothing = Captured(b"", b"", 0)
+    return Finished(None, None, False, False, why, wall_s, None, nothing, nothing)
 
 
 def _refusal(word: str | None) -> str | None:

@@ -11,7 +11,7 @@ import sys
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import IO, Protocol
 
 import psutil
 
@@ -75,16 +75,7 @@ class Leader:
         self.pid = self._child.pid
         self.status: int | None = None
         self.cpu_s = 0.0
-        self.pipes = (self._take(self._child.stdin), self._take(self._child.stdout), self._take(self._child.stderr))
-
-    @staticmethod
-    def _take(pipe: object) -> int:
-        """Our own descriptor for a pipe, so that nobody else closes it."""
-        assert hasattr(pipe, "fileno")
-        assert hasattr(pipe, "close")
-        fd = os.dup(pipe.fileno())
-        pipe.close()
-        return fd
+        self.pipes = (_ours(self._child.stdin), _ours(self._child.stdout), _ours(self._child.stderr))
 
     def poll(self) -> bool:
         if self.status is None:
@@ -106,6 +97,14 @@ class Leader:
                 return False
             time.sleep(0.002)
         return True
+
+
+def _ours(pipe: IO[bytes] | None) -> int:
+    """A descriptor of our own for a pipe, so that nobody else closes it."""
+    assert pipe is not None
+    fd = os.dup(pipe.fileno())
+    pipe.close()
+    return fd
 
 
 class Warded:

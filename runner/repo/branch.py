@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+from runner import files
 from runner.core.errors import RepoError
 from runner.core.models import Oid
 from runner.files import display
@@ -31,6 +32,7 @@ def advance(user: UserRepo, private: Private, branch: str, new: Oid, old: Oid | 
     `reason` goes into the branch's reflog. False when the branch already stood at `new`;
     RepoError when it stands elsewhere, or is checked out somewhere, since moving it would make that worktree dirty.
     """
+    _heal(user, branch, old)
     if _stands(user, branch, new, old):
         return False
     _refuse_checked_out(user, branch)
@@ -43,6 +45,15 @@ def advance(user: UserRepo, private: Private, branch: str, new: Oid, old: Oid | 
     if _stands(user, branch, new, old):
         return False  # another process was faster with the same commit
     raise RepoError(f"branch {display(branch)} could not be moved: {moved.err}", "see what git names, then start again")
+
+
+def _heal(user: UserRepo, branch: str, old: Oid | None) -> None:
+    """A branch whose file a power loss emptied can be neither read nor moved: it goes back to where the caller knows it was."""
+    ref = f"refs/heads/{branch}"
+    if files.is_hollow(user.common_dir / ref) and _theirs(user)("check-ref-format", ref, ok=(0, 1)).code == 0:
+        (user.common_dir / ref).unlink()
+        if old and tip(_theirs(user), ref) != old:
+            _theirs(user)("update-ref", "-m", "research: restored", ref, old)
 
 
 def _stands(user: UserRepo, branch: str, new: Oid, old: Oid | None) -> bool:

@@ -1,10 +1,11 @@
 """The way back from an agent's directory: our own walk and our own hashing, nothing of the agent's git is asked."""
 
 # ruff: noqa: PTH115 - a Path would tidy a symlink's target, and `./x` is not `x`
+import contextlib
 import os
 import stat
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -56,11 +57,38 @@ def import_tree(
     files above `limit_bytes`, colliding names, names git cannot hold and changes in submodules or LFS files are problems,
     and left out. Paths in changes and problems are in display form.
     """
+    settled = _settled(snapshot)
+    return _imported(
+        store, base, directory, pristine, limit_bytes, lambda job: _sort_out(job, _found(directory), settled), snapshot
+    )
+
+
+def import_layer(store: Store, base: Oid, upper: Path, pristine: Path, *, limit_bytes: int) -> Imported:
+    """As `import_tree`, from the upper layer of an overlay over the pristine tree: what is not in it is unchanged.
+
+    A character device 0/0 stands for a deleted name, the attribute `user.overlay.opaque` for a directory that hides
+    the one below.
+    """
+    return _imported(store, base, upper, pristine, limit_bytes, _sort_layer, None)
+
+
+def _imported(
+    store: Store,
+    base: Oid,
+    directory: Path,
+    pristine: Path,
+    limit: int,
+    sort: Callable[["_Import"], dict[str, os.stat_result | None]],
+    snapshot: Snapshot | None,
+) -> Imported:
+    """`sort` takes over what is untouched and hands back what has to be looked at."""
     listing = trees.listing(store.git, base)
+    if not _is_directory(directory):
+        return Imported(listing.root, (), 0, ("the agent's directory is gone",))
     with new_pack(store.path, store.user.object_format) as pack:
         known = frozenset(entry.oid for entry in listing.entries.values())
-        job = _Import(listing.entries, directory, pristine, pack, limit_bytes, known=known)
-        touched = _sort_out(job, _found(directory), _settled(snapshot))
+        job = _Import(listing.entries, directory, pristine, pack, limit, known=known)
+        touched = sort(job)
         fresh = {
             path: seen for path, seen in touched.items() if path not in job.base and not _was_there(job, path, seen, snapshot)
         }
@@ -73,6 +101,47 @@ def import_tree(
     found = trees.with_renames(store.git, listing.root, root, list(trees.changes(job.base, job.tree)))
     told = tuple(_told(change, job.targets) for change in found)
     return Imported(root, told, len(ignored), _bounded(job.problems))
+
+
+def _sort_layer(job: _Import) -> dict[str, os.stat_result | None]:
+    """Take over every path of the base that the layer neither holds nor hides."""
+    found = _found(job.directory)
+    gone = {path for path, seen in found.items() if seen is not None and stat.S_ISCHR(seen.st_mode) and seen.st_rdev == 0}
+    touched = {path: seen for path, seen in found.items() if path not in gone}
+    hiding = gone | touched.keys() | _opaque(job.directory)
+    submodules = {path for path, entry in job.base.items() if entry.mode == trees.SUBMODULE}
+    for path in submodules:
+        _keep_under_layer(job, path, touched, gone)
+    for path, entry in job.base.items():
+        if path not in hiding and path not in submodules and not any(above in hiding for above in _above(path)):
+            job.tree[path] = entry
+    return {path: seen for path, seen in touched.items() if not any(above in submodules for above in _above(path))}
+
+
+def _keep_under_layer(job: _Import, path: str, touched: Found, gone: set[str]) -> None:
+    """A submodule stays what it was; only taking it away whole can be imported."""
+    if path in gone or any(above in gone for above in _above(path)):
+        return
+    job.tree[path] = job.base[path]
+    if any(other == path or other.startswith(path + "/") for other in (*touched, *gone)):
+        job.problems.append(f"{display(path)} is a submodule, and changes inside one cannot be imported: it stays as it was")
+
+
+def _above(path: str) -> Iterator[str]:
+    """The directories on the way to a path, the nearest first."""
+    while path := path.rpartition("/")[0]:
+        yield path
+
+
+def _opaque(upper: Path) -> set[str]:
+    """Directories of a layer that hide what the layers below have under their name."""
+    found = set()
+    for root, directories, _ in os.walk(upper):
+        for name in directories:
+            with contextlib.suppress(OSError):
+                if os.getxattr(f"{root}/{name}", "user.overlay.opaque", follow_symlinks=False) == b"y":
+                    found.add(os.path.relpath(f"{root}/{name}", upper))
+    return found
 
 
 def _found(directory: Path) -> Found:

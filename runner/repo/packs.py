@@ -6,7 +6,7 @@ import struct
 import tempfile
 import zlib
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Literal
 
@@ -41,10 +41,15 @@ class Pack:
         return name
 
     def store(self, git: Git) -> None:
-        """Put the objects into the repository; nothing happens when there are none."""
-        if self.names:
+        """Put the objects into the repository; nothing happens when there are none.
+
+        All of them are written, also those that a borrowed store has: its owner may throw them away.
+        """
+        if self.names and git.git_dir:
             self._finish()
-            store_pack(git, self.file, len(self.names))
+            with tempfile.TemporaryDirectory(dir=git.git_dir, prefix="tmp-objects-") as apart:
+                store_pack(replace(git, env=(("GIT_OBJECT_DIRECTORY", apart),)), self.file, len(self.names))
+                _move(Path(apart), git.git_dir / "objects")
 
     def _finish(self) -> None:
         self.file.seek(0)
@@ -69,6 +74,14 @@ def store_pack(git: Git, pack: bytes | IO[bytes], count: int) -> None:
     """Unpack into a repository, durably; git verifies every byte."""
     command = ("unpack-objects", "-q") if count <= LOOSE else ("index-pack", "--stdin")
     git(*command, stdin=pack, timeout=LONG)
+
+
+def _move(apart: Path, objects: Path) -> None:
+    """Take synced object files over; an index comes after its pack, so that no reader finds half of them."""
+    for place in sorted((p for p in apart.glob("*/*") if p.is_file()), key=lambda p: p.suffix == ".idx"):
+        home = objects / place.relative_to(apart)
+        home.parent.mkdir(exist_ok=True)
+        place.replace(home)
 
 
 def count_of(pack: bytes) -> int:

@@ -4,6 +4,7 @@ Beside the tree `X` lies `X.made` with what belongs to it: the seal (only a comp
 the packed `.git` for agents, the .gitignore files alone.
 """
 
+import contextlib
 import os
 import re
 import stat
@@ -13,7 +14,7 @@ from pathlib import Path
 from runner import files
 from runner.core.errors import RepoError
 from runner.core.models import Oid
-from runner.repo import fill, gitdir
+from runner.repo import fill, gitdir, trees
 from runner.repo.door import IDENTITY, LONG, Git
 from runner.repo.nouns import Signature, Snapshot
 from runner.repo.store import Store
@@ -31,21 +32,60 @@ def made(tree: Path) -> Path:
     return tree.with_name(tree.name + ".made")
 
 
-def checkout(store: Store, commit: Oid, into: Path) -> bool:
+def checkout(store: Store, commit: Oid, into: Path, spare: tuple[Oid, Path] | None = None) -> bool:
     """The pristine tree of a commit in `into`; True when it was made now, False when a complete one was there.
 
     It holds the blobs byte for byte (no filter, no line-end conversion), git's modes and symlinks,
     LFS contents and submodules filled in. It is made beside and renamed, so a kill leaves none or a whole one.
+    `spare` is a pristine tree of another commit that is no longer wanted: it becomes this one by its differences,
+    since making and deleting files is what costs (milliseconds each on some disks).
     """
     if (made(into) / "seal").exists() and into.is_dir():
         return False
     discard(into)
     part = into.with_name(into.name + ".part")
-    part.mkdir(parents=True)
-    fill.write_tree(store.git, commit, part, fill.Source.of(store.user))
+    if spare is None or not _turned(store, spare, commit, part):
+        part.mkdir(parents=True)
+        fill.write_tree(store.git, commit, part, fill.Source.of(store.user))
     part.rename(into)
     seal(into)
     return True
+
+
+def _turned(store: Store, spare: tuple[Oid, Path], commit: Oid, part: Path) -> bool:
+    """Whether the spare tree was moved to `part` and is now the commit's; it is left alone where only a checkout can tell."""
+    old, new = (trees.listing(store.git, oid).entries for oid in (spare[0], commit))
+    differ = [path for path in old.keys() | new.keys() if old.get(path) != new.get(path)]
+    filled = any(e.mode == trees.SUBMODULE for e in (*old.values(), *new.values()))
+    if filled or any(p.rpartition("/")[2] == ".gitattributes" for p in (*old, *new)) or verify(spare[1]):
+        return False
+    files.remove_tree(made(spare[1]))
+    spare[1].rename(part)
+    for path in differ:
+        if path in old:
+            (part / path).unlink()
+    _drop_empty(part, differ)
+    wanted = [path for path in differ if path in new]
+    for path, content in zip(wanted, store.blobs(new[p].oid for p in wanted), strict=True):
+        _write(part / path, new[path].mode, content)
+    return True
+
+
+def _drop_empty(part: Path, paths: list[str]) -> None:
+    """Directories that lost their last file go too: git has no empty ones."""
+    for directory in sorted({parent for path in paths for parent in Path(path).parents}, key=lambda d: -len(d.parts)):
+        if directory.parts:
+            with contextlib.suppress(OSError):
+                (part / directory).rmdir()
+
+
+def _write(place: Path, mode: str, content: bytes) -> None:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    if mode == trees.SYMLINK:
+        place.symlink_to(os.fsdecode(content))
+        return
+    place.write_bytes(content)
+    place.chmod(0o755 if int(mode, 8) & 0o100 else 0o644)
 
 
 def discard(tree: Path) -> None:
@@ -104,15 +144,20 @@ def agent_copy(store: Store, commit: Oid, pristine: Path, into: Path, hidden: Se
     files.copy_tree(pristine, into)
     _make_writable(into)
     taken = snapshot(into)
-    files.copy_tree(_agent_git(store, commit, pristine), into / ".git")
-    (into / ".git/info").mkdir(exist_ok=True)
-    (into / ".git/info/exclude").write_text("".join(f"/{_literal(path)}\n" for path in hidden), encoding="utf-8")
+    files.copy_tree(agent_layer(store, commit, pristine) / ".git", into / ".git")
+    hide(into, hidden)
     return taken
 
 
 def _literal(path: str) -> str:
     """A path as a pattern of git's that matches it alone."""
     return re.sub(r"([\\*?\[ ])", r"\\\1", path)
+
+
+def hide(tree: Path, hidden: Sequence[str]) -> None:
+    """Keep paths out of the `git status` of an agent's copy, or of a layer over one."""
+    (tree / ".git/info").mkdir(parents=True, exist_ok=True)
+    (tree / ".git/info/exclude").write_text("".join(f"/{_literal(path)}\n" for path in hidden), encoding="utf-8")
 
 
 def _make_writable(directory: Path) -> None:
@@ -122,14 +167,14 @@ def _make_writable(directory: Path) -> None:
             (directory / path).chmod(stat.S_IMODE(seen.st_mode) | 0o200)
 
 
-def _agent_git(store: Store, commit: Oid, pristine: Path) -> Path:
-    """The packed `.git`, made once for a pristine tree."""
-    place = made(pristine) / f"git-{commit}"
+def agent_layer(store: Store, commit: Oid, pristine: Path) -> Path:
+    """A directory that holds a packed `.git` and nothing else, made once for a pristine tree: a layer to lay over it."""
+    place = made(pristine) / f"agent-{commit}"
     if not place.exists():
-        part = place.with_name("git.part")
+        part = place.with_name("agent.part")
         files.remove_tree(part)
-        made(pristine).mkdir(exist_ok=True)
-        _pack_agent_git(store, commit, part)
+        part.mkdir(parents=True)
+        _pack_agent_git(store, commit, part / ".git")
         part.rename(place)
     return place
 

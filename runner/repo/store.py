@@ -145,24 +145,16 @@ def _remove_leftovers(path: Path) -> None:
     An emptied object is not healed by writing it again, an emptied ref cannot be updated: both have to go first.
     """
     for place in (*_strays(path), *_hollow(path / "objects"), *_hollow(path / "refs")):
-        place.unlink(missing_ok=True)
+        files.remove_tree(place)
 
 
 def _strays(path: Path) -> Iterator[Path]:
     yield from path.glob("*.lock")
     yield from (place for place in (path / "refs").rglob("*.lock") if place.is_file())
     yield from path.glob("objects/*/tmp_*")
-    yield from (place for place in path.glob("tmp*") if place.is_file())
+    yield from path.glob("tmp*")
 
 
 def _hollow(directory: Path) -> Iterator[Path]:
-    """Files that are empty or begin with NUL, which no object, pack or ref does."""
-    for name, seen in files.walk(directory):
-        place = directory / name
-        if seen is not None and (seen.st_size == 0 or _begins_with_nul(place)):
-            yield place
-
-
-def _begins_with_nul(path: Path) -> bool:
-    with files.open_plain(path) as file:
-        return file.read(1) == b"\0"
+    """Objects, packs and refs without content."""
+    return (directory / name for name, _ in files.walk(directory) if files.is_hollow(directory / name))

@@ -13,7 +13,7 @@ from runner.core.errors import SandboxError
 from runner.core.events import Json
 from runner.processes import Cancel, Command, Finished, OnOutput
 from runner.processes.tree import SYSTEM_PATH
-from runner.sandbox.first import base_env, first_process
+from runner.sandbox.first import base_env, disguised, first_process
 from runner.sandbox.job import Job, Mount, Places, left_as_found
 from runner.sandbox.rooms import copy_tree, layer, scrub
 from runner.sandbox.view import HARDWARE, SYSTEM, View
@@ -57,7 +57,7 @@ class Bubblewrap:
             command = Command(
                 (*self._confinement(job, scratch), "--", *first),
                 Path("/"),
-                {"PATH": env["PATH"]},
+                disguised(env),
                 job.stdin,
                 job.timeout_s,
                 job.grace_s,
@@ -66,6 +66,10 @@ class Bubblewrap:
             )
             done = processes.run(command, cancel=cancel, on_output=on_output)
         return confined(done, str(self.binary))
+
+    @property
+    def layers(self) -> bool:
+        return self.overlay == "disk"
 
     def with_report(self, report: Mapping[str, Json]) -> "Bubblewrap":
         return replace(self, report=report)
@@ -131,7 +135,7 @@ class Bubblewrap:
     def _tree(self, job: Job, scratch: Path) -> tuple[str, ...]:
         tree, place = str(job.tree), str(PLACES.tree)
         if job.tree_mode == "keep":
-            return ("--bind", tree, place)
+            return self._layered(job, scratch) if job.base else ("--bind", tree, place)
         under = str(self.state / SIDE) if self.veil else tree
         if self.overlay == "memory":
             return ("--overlay-src", under, "--tmp-overlay", place)
@@ -142,6 +146,12 @@ class Bubblewrap:
             return ("--overlay-src", under, "--overlay", str(upper), str(work), place)
         copy_tree(job.tree, scratch / "tree")
         return ("--bind", str(scratch / "tree"), place)
+
+    def _layered(self, job: Job, scratch: Path) -> tuple[str, ...]:
+        work = scratch / "work"
+        work.mkdir()
+        below = (word for each in job.base for word in ("--overlay-src", str(each)))
+        return (*below, "--overlay", str(job.tree), str(work), str(PLACES.tree))
 
 
 def veil() -> tuple[str, ...]:

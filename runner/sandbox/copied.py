@@ -13,7 +13,7 @@ from runner.core.errors import SandboxError
 from runner.core.events import Json
 from runner.processes import Cancel, Command, Finished, OnOutput
 from runner.sandbox.bubblewrap import confined
-from runner.sandbox.first import base_env, first_process
+from runner.sandbox.first import base_env, disguised, first_process
 from runner.sandbox.job import Job, Mount, Places, left_as_found
 from runner.sandbox.rooms import copy_tree, put_away
 from runner.sandbox.view import View
@@ -44,6 +44,10 @@ class Copied:
         with _one_at_a_time, self._furnished(job):
             return confined(processes.run(self._command(job), cancel=cancel, on_output=on_output), "unshare")
 
+    @property
+    def layers(self) -> bool:
+        return False
+
     def with_report(self, report: Mapping[str, Json]) -> "Copied":
         return replace(self, report=report)
 
@@ -55,7 +59,7 @@ class Copied:
             return Command(job.argv, cwd, env, *rest, limits=job.limits)
         net = () if job.network else self.unshare_net
         words = (*self.launch, *net, "--", *first_process(job.argv, str(cwd), env, job.limits))
-        return Command(words, Path("/"), {"PATH": env["PATH"]}, *rest, contained=True)
+        return Command(words, Path("/"), disguised(env), *rest, contained=True)
 
     @contextlib.contextmanager
     def _furnished(self, job: Job) -> Iterator[None]:

@@ -9,10 +9,12 @@ from runner.processes import Limits
 
 # The shell stays as the namespace's first process: it reaps orphans, and its parent's `wait` then knows their CPU time.
 # Its word is the first line on stderr and is said before the command exists, so the command cannot forge it.
-# `env -i` makes the environment exact (shells add PWD, `_` and SHLVL), and `exec` keeps a command from being a builtin.
+# The job's variables come in disguise (_R_HOME): as arguments they would stand in every user's list of processes, and under
+# their own names an LD_PRELOAD would reach the launchers outside. `env -u` takes back what shells add, and `exec` keeps a command
+# from being a builtin.
 SCRIPT = r"""
-cwd=$1 name=$2 data=$3 tasks=$4 size=$5 open=$6
-shift 6
+cwd=$1 name=$2 data=$3 tasks=$4 size=$5 open=$6 names=$7
+shift 7
 no() { printf 'refused %s\n' "$1" >&2; exit 125; }
 cd "$cwd" 2>/dev/null || no "cannot enter the working directory $cwd: it is not there"
 set -f
@@ -20,7 +22,7 @@ case $name in
 */*) path=$name; [ -e "$path" ] || no "no such command: $name" ;;
 *)  path=
     IFS=:
-    for place in $PATH; do
+    for place in $_R_PATH; do
         if [ -f "$place/$name" ] && [ -x "$place/$name" ]; then path=$place/$name; break; fi
     done
     unset IFS
@@ -48,17 +50,29 @@ ulimit -c 0 2>/dev/null
 trap '' INT TERM HUP QUIT
 echo started >&2
 exec 3>&2 2>/dev/null # a shell would tell of a child's signal there
-(trap - INT TERM HUP QUIT; exec 2>&3 3>&-; exec "$@")
+(
+    trap - INT TERM HUP QUIT
+    for _R_ in $names; do eval "export $_R_=\"\$_R_$_R_\"; unset _R_$_R_"; done
+    exec 2>&3 3>&-
+    exec /usr/bin/env -u PWD -u OLDPWD -u SHLVL -u _ "$@"
+)
 exit $?
 """
 
 
 def first_process(argv: tuple[str, ...], cwd: str, env: dict[str, str], limits: Limits) -> tuple[str, ...]:
-    """The words that start `argv` with exactly `env`, below a shell that stays."""
+    """The words that start `argv` with exactly `env`, which has to come in the `disguised` environment."""
     if "=" in argv[0]:
         raise SandboxError(f"a command's name may not hold '=': {argv[0]}", "rename the file")
-    exact = [f"{name}={value}" for name, value in env.items()]
-    return ("/bin/sh", "-c", SCRIPT, "sh", cwd, argv[0], *_numbers(limits), "/usr/bin/env", "-i", *exact, *argv)
+    return ("/bin/sh", "-c", SCRIPT, "sh", cwd, argv[0], *_numbers(limits), " ".join(env), *argv)
+
+
+def disguised(env: dict[str, str]) -> dict[str, str]:
+    """`env` under names that mean nothing to any program."""
+    for name in env:
+        if not re.fullmatch(r"(?!_R_)[A-Za-z_][A-Za-z0-9_]*", name):
+            raise SandboxError(f"a job's environment cannot hold {name!r}", "use letters, digits and _, and not _R_ first")
+    return {f"_R_{name}": value for name, value in env.items()}
 
 
 def _numbers(limits: Limits) -> tuple[str, str, str, str]:

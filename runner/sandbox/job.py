@@ -41,6 +41,8 @@ class Job:
 
     tree         host directory shown at `places.tree`
     tree_mode    `discard`: writes go to a layer that starts empty and is thrown away; `keep`: they land in `tree`; `read_only`
+    base         with `keep`, where the sandbox has `layers`: read-only trees seen through `tree`, the lowest first; `tree` then
+                 holds what was written and overlayfs's marks of what was deleted
     cwd          relative to the tree
     env          added to the base: PATH, HOME, TMPDIR, LANG, USER, LOGNAME, SHELL, PYTHONDONTWRITEBYTECODE, the homes
                  of tool chains
@@ -52,6 +54,7 @@ class Job:
     argv: tuple[str, ...]
     tree: Path
     tree_mode: TreeMode = "discard"
+    base: tuple[Path, ...] = ()
     cwd: str = "."
     stdin: bytes = b""
     env: Mapping[str, str] = field(default_factory=dict)
@@ -96,10 +99,17 @@ class Sandbox(Protocol):
     def places(self) -> Places: ...
     @property
     def report(self) -> Mapping[str, Json]: ...
+    @property
+    def layers(self) -> bool:
+        """Whether a kept tree can be a layer over read-only ones."""
+        ...
 
     def run(self, job: Job, *, cancel: Cancel | None = None, on_output: OnOutput | None = None) -> Finished:
         """Run `job`; HOME and TMPDIR are fresh and empty, and nothing of its tree lives when this returns.
 
-        Exit codes 129 to 192 are read as signals, as shells tell them. Raises SandboxError when the confinement itself fails.
+        Exit codes 129 to 192 are read as signals, as shells tell them, except at level 0. `cpu_s` holds the confinement's own
+        share, `report["cpu_floor_s"]` for every run of this sandbox. What lies in `output` was made by the job: there may be
+        links and pipes in it, so open with O_NOFOLLOW and ask for a regular file. The tree has to stay still while it is
+        shown. Raises SandboxError when the confinement itself fails.
         """
         ...

@@ -130,6 +130,7 @@ def _measured(state: Path, door: Door, tried: list[str]) -> Sandbox | None:
     with layer(state / "room" / "layers") as scratch:
         try:
             answer, done, orphan, layered = _ask(door, scratch)
+            floor = _cpu_floor(door, scratch / "tree")
         except SandboxError as error:
             tried.append(f"{door.report['via']} does not work ({error.what})")
             return None
@@ -147,6 +148,7 @@ def _measured(state: Path, door: Door, tried: list[str]) -> Sandbox | None:
         "uid": answer["uid"],
         "host": answer["host"],
         "cpu_meter": None if done.cpu_s is None else "wait4 over the whole tree",
+        "cpu_floor_s": floor,
     }
     report["not_held"] = _not_held(report)
     _remember(state, door, report)
@@ -167,6 +169,12 @@ def _ask(door: Door, scratch: Path) -> tuple[dict[str, Json] | None, Finished, b
     outside.unlink(missing_ok=True)
     layered = not (tree / "layer-probe").exists()
     return (json.loads(done.stdout.text()) if done.ok else None), done, _held(output / "lock"), layered
+
+
+def _cpu_floor(door: Door, tree: Path) -> float | None:
+    """The CPU seconds that are read for a command that does nothing: what the confinement itself adds to each reading."""
+    read = [door.run(Job(("true",), tree, timeout_s=30)).cpu_s for _ in range(3)]
+    return min((each for each in read if each is not None), default=None)
 
 
 def _something_hidden(door: Door) -> tuple[str, str]:
@@ -200,6 +208,8 @@ def _not_held(report: Mapping[str, Json]) -> list[Json]:
         says.append("without network there is no 127.0.0.1 either")
     if os.getuid() == 0 and report["level"] == 0:
         says.append("a job is root, as the runner is")
+    if os.getuid() == 0 and report["level"] == 3:
+        says.append("a job can read what only root may read in the system's directories, /etc excepted: the runner is root")
     if os.getuid() == 0:
         says.append("the limit of processes does not bind: the runner is root")
     says.append("what a job writes into its tree is bounded by the disk alone")

@@ -5,7 +5,7 @@ import pytest
 
 from runner.core import codec, events
 from runner.core.errors import JournalError
-from runner.core.events import Change, Check, Gated, Measured, Proposed
+from runner.core.events import Change, Check, Gated, Measured, Proposed, Started
 from runner.core.models import Basis, Oid, Reading, Status
 
 READING = Reading("candidate", 1.5, {"seconds": None}, {"t1": 1.0}, 7, None, 0.25, True)
@@ -16,6 +16,7 @@ READING = Reading("candidate", 1.5, {"seconds": None}, {"t1": 1.0}, 7, None, 0.2
     [
         Measured(2, "candidate", (READING, dataclasses.replace(READING, value=None, ok=False, failure="timeout"))),
         Gated((Check("scope", "scope", False, "eval.sh is outside the surface", 0.1),), Status.REJECTED, Basis.SURFACE_VIOLATION),
+        Started("box", "boot", 7, 1.5, {"level": 3, "not_held": ["the network"], "open": {"tcp": True}, "gone": None}, None, 2.0),
         Proposed(Oid("a" * 40), Oid("b" * 40), None, None, None, "m", (Change("M", "a", None, "100644", "100755", 3),), 0),
     ],
 )

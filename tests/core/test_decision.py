@@ -75,10 +75,24 @@ def test_a_gain_below_min_effect_is_discarded_although_it_is_real() -> None:
 
 
 def test_a_gain_not_shown_within_the_most_pairs_is_discarded() -> None:
+    """The stake doubles at most with a pair, and the twelfth is a tie."""
+    policy = dataclasses.replace(POLICY, max_pairs=12)
+    end = decided(trial(policy, ONE, gains(*[2.0] * 11, 0.0)))
+    assert (end.status, end.basis, end.pairs) == (Status.DISCARD, Basis.NOT_GOOD_ENOUGH, 12)
+    assert end.stake == stats.wealth(trial(policy, ONE, gains(*[2.0] * 11)).gain)
+    assert end.reason == (
+        "not shown after 12 pairs, the most allowed: 1.879 (90 % interval 1.321 to 2.227); stake 1,057 against 1,250 needed"
+    )
+
+
+def test_a_shown_gain_that_stays_below_min_effect_is_discarded_at_the_cap() -> None:
     policy = dataclasses.replace(POLICY, max_pairs=13, min_effect=Amount(3.05))
-    end = decided(trial(policy, noisy(policy, 0.01), STEADY))
-    assert (end.status, end.pairs) == (Status.DISCARD, 13)
-    assert end.reason.startswith("not shown after 13 pairs, the most allowed: 3")
+    end = decided(trial(policy, ONE, STEADY))
+    assert (end.status, end.basis, end.pairs) == (Status.DISCARD, Basis.NOT_GOOD_ENOUGH, 13)
+    assert (
+        end.reason
+        == "better by 3.023 (90 % interval 2.739 to 3.309) after 13 pairs, the most allowed, and min_effect asks for 3.05"
+    )
 
 
 # --- keeps ---
@@ -259,7 +273,7 @@ EXACT = noisy(POLICY, 0.0)
 
 
 def test_an_exact_gain_is_read_once_more_and_kept() -> None:
-    under = trial(POLICY, EXACT, gains(1))
+    under = trial(dataclasses.replace(POLICY, max_pairs=1), EXACT, gains(1))
     assert going(under) == GoOn("candidate")
     assert decided(decision.add(under, alone(99))) == Decided(
         status=Status.KEEP,

@@ -1,4 +1,5 @@
 import json
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -211,3 +212,21 @@ def test_a_fault_is_told_as_expected_and_found(value: Json, schema: dict[str, An
 
 def test_one_and_true_are_different_choices() -> None:
     assert faults([1, True, 1.0, "1"], {"uniqueItems": True}) == ()
+
+
+# --- what users read ----------------------------------------------------------------------
+
+
+def properties(node: object, path: str = "") -> Iterator[tuple[str, Mapping[str, Any]]]:
+    if isinstance(node, dict):
+        for key, child in node.get("properties", {}).items() if isinstance(node.get("properties"), dict) else ():
+            yield f"{path}.{key}", child
+        for key, child in node.items():
+            yield from properties(child, f"{path}.{key}")
+
+
+@pytest.mark.parametrize("name", ["experiment", "worker_turn", "judge_verdict"])
+def test_every_property_of_a_schema_is_described(name: str) -> None:
+    schema = json.loads((SCHEMAS / f"{name}.schema.json").read_text())
+    assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    assert [path for path, child in properties(schema) if not child.get("description", "").endswith((".", "?"))] == []

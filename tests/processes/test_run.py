@@ -12,6 +12,7 @@ import psutil
 import pytest
 
 from runner.processes import Captured, Command, Finished, Limits, OnOutput, run
+from runner.processes.tree import STILL_OURS
 
 ENV = {"PATH": os.environ["PATH"]}
 LEAVERS = {
@@ -107,6 +108,14 @@ def test_a_runner_killed_with_sigkill_takes_the_tree_with_it(tmp_path: Path, whe
     runner.wait()
     time.sleep(1)
     assert sleepers(seconds) == []
+
+
+def test_a_launch_whose_runner_died_before_it_was_bound_to_it_starts_nothing() -> None:
+    orphan = ("/bin/sh", "-c", STILL_OURS, "sh", "1", "echo", "started")
+    done = subprocess.run(orphan, capture_output=True, check=False)
+    assert (done.returncode, done.stdout) == (125, b"")
+    ours = ("/bin/sh", "-c", STILL_OURS, "sh", str(os.getpid()), "echo", "started")
+    assert subprocess.run(ours, capture_output=True, check=False).stdout == b"started\n"
 
 
 def test_an_exception_in_the_runner_ends_the_tree_first() -> None:

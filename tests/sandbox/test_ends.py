@@ -212,3 +212,14 @@ def test_the_start_of_a_confined_command_is_cheap(best: Sandbox, tree: Path) -> 
 def test_a_command_whose_name_would_be_a_setting_is_refused(best: Sandbox, tree: Path) -> None:
     with pytest.raises(SandboxError, match="a command's name may not hold '='"):
         best.run(Job(("a=b",), tree))
+
+
+def test_a_variable_with_an_odd_name_is_refused(best: Sandbox, tree: Path) -> None:
+    with pytest.raises(SandboxError, match="a job's environment cannot hold 'a-b'"):
+        best.run(Job(("true",), tree, env={"a-b": "c"}))
+
+
+def test_more_words_than_the_kernel_takes_are_no_crash_of_ours(sandbox: Sandbox, tree: Path) -> None:
+    done = sandbox.run(Job(("true", "x" * 200_000), tree))
+    assert done.not_started is not None
+    assert "Argument list too long" in done.not_started

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import psutil
 import pytest
 
 from runner.sandbox import Job, Mount, Sandbox
@@ -37,6 +38,26 @@ def test_the_runners_environment_is_not_readable(sandbox: Sandbox, tree: Path) -
     finally:
         child.kill()
         child.wait()
+
+
+def test_a_value_of_the_environment_is_in_no_list_of_processes(sandbox: Sandbox, tree: Path) -> None:
+    seen: list[str] = []
+
+    def look(*_: object) -> None:
+        seen.extend(" ".join(each.info["cmdline"] or ()) for each in psutil.process_iter(["cmdline"]))
+
+    job = Job(("sh", "-c", 'printf %s "$KEY"; sleep 0.5'), tree, env={"KEY": "hid" + "den $x\n'\"`id`"})
+    assert sandbox.run(job, on_output=look).stdout.text() == "hid" + "den $x\n'\"`id`"
+    assert any("sleep 0.5" in each for each in seen)
+    assert not any("hid" + "den $x" in each for each in seen)
+
+
+def test_what_would_load_code_into_a_program_reaches_only_the_job(sandbox: Sandbox, tree: Path) -> None:
+    names = {"LD_PRELOAD": "/nowhere.so", "JOB_": "x", "R_HOME": "v", "names": "y", "IFS": "z", "PWD_": "w"}
+    done = sandbox.run(Job(("env",), tree, env=names))
+    assert names.items() <= dict(line.split("=", 1) for line in done.stdout.text().splitlines()).items()
+    loads = [line for line in done.stderr.text().splitlines() if "nowhere.so" in line]
+    assert len(loads) == (2 if sandbox.level else 1)
 
 
 def test_a_process_outside_cannot_be_signalled(sandbox: Sandbox, tree: Path) -> None:
