@@ -126,7 +126,7 @@ class Scene:
                 (self.experiment / "worker.sh").write_text(f"#!/bin/sh -e\n{scripts.pop(0)}\n", encoding="utf-8")
 
         watcher.on_fact = hand_over
-        asked = Options(self.experiment, max_turns=len(scripts), **options)
+        asked = Options(self.experiment, **{"max_turns": len(scripts), **options})
         return campaign.run(asked, watcher, Cancel()), watcher
 
     def command(self, *words: str, env: Mapping[str, str] | None = None, **more: Any) -> subprocess.CompletedProcess[str]:
