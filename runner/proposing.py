@@ -20,6 +20,8 @@ from runner.repo import Imported, Snapshot, hide
 from runner.sandbox import Job, Mount
 from runner.shipped import shipped
 
+CONFINED = 2
+"""The level from which on children live in namespaces of their own."""
 ANSWER = "worker_turn.json"
 PROMPT = "prompt.md"
 ANSWER_LIMIT = 1 << 20
@@ -169,8 +171,8 @@ def _below(bench: Bench, incumbent: Oid) -> tuple[Path, ...]:
 
 
 def not_held(bench: Bench) -> tuple[str, ...]:
-    """What the confinement of this machine does not hold, marked on every turn."""
-    found = bench.sandbox.report.get("not_held")
+    """The mark on every turn of a campaign whose confinement is less than namespaces; `Started` tells the rest once."""
+    found = bench.sandbox.report.get("not_held") if bench.sandbox.level < CONFINED else None
     return tuple(str(item) for item in found) if isinstance(found, (list, tuple)) else ()
 
 
