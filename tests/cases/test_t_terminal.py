@@ -68,6 +68,8 @@ def test_into_a_file_there_are_plain_lines(make: Make, term: str | None) -> None
     assert "\r" not in done.stdout
     lines = done.stdout.splitlines()
     assert lines[0] == "scene: A scene"
+    held = next(line for line in lines if line.startswith("  held "))
+    assert re.search(r"home directories are hidden; no network; .*outlives it$", held)
     assert any(re.match(r"turn 1\s+KEEP \(metric_improvement\) .*: better by 5\.0 %, 200 to 190", line) for line in lines), lines
 
 
