@@ -72,6 +72,7 @@ def _begin(start: Start, journal: Journal, found: Scan) -> int:
     fresh = not start.state.exists()
     try:
         bench = opening.bench(start.ground, start.state, start.world, start.cancel, start.face)
+        refusals.refuse_links(bench, start.known.incumbent or start.ground.user.head)
         hello = opening.hello(bench, start.known, dirty, start.options)
         if not start.face.hello(hello) or start.options.dry_run:
             return 0 if start.options.dry_run else 1

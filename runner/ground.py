@@ -22,6 +22,7 @@ PROMPTS = {"goal": "goal_prompt.md", "judge": "judge_prompt.md"}
 OWN_FILES = (
     "journal.jsonl", "journal.jsonl.torn", "current_winner.json", "results.tsv", "experiments.jsonl", "summary.md",
     "autoresearch_summary_*.md", "report.html", "runner.log", "program.learned.md", "artifacts", "STOP",
+    ".*.new",
 )  # fmt: skip
 
 

@@ -27,6 +27,16 @@ from runner.sandbox import probe
 from runner.shipped import shipped
 from runner.signals import Cancel
 
+HELD = {
+    "fs_write_outside": "children write nowhere but in their own folders",
+    "home_visible": "home directories are hidden",
+    "tcp": "no network",
+    "signal_runner": "no signal reaches the runner",
+    "read_runner_env": "the runner's environment cannot be read",
+    "orphan_survives": "nothing a child starts outlives it",
+}
+"""What a probe that was refused means, in words."""
+
 
 def state_directory(experiment_id: str, campaign: str) -> Path:
     """Where the runner keeps its own things for one campaign, outside of anyone's repository."""
@@ -131,8 +141,9 @@ def about(contract: Contract) -> About:
 def hello(at: Bench, known: State, dirty: tuple[str, ...], options: Options) -> Hello:
     """The start in words: what will run, what the confinement holds, and to what the person consents."""
     contract, report = at.contract, at.sandbox.report
-    runs = [f"worker: {contract.worker.agent}", *(f"guard {g.name}: {' '.join(g.run)}" for g in contract.guards)]
-    runs += [f"{name}: {' '.join(c)}" for name, c in (("screen", contract.screen), ("evaluate", contract.evaluate)) if c]
+    named = [("evaluate", contract.evaluate), ("screen", contract.screen), *((f"guard {g.name}", g.run) for g in contract.guards)]
+    named += [("worker", contract.worker.command)]
+    runs = [f"{name}: {' '.join(c).replace(f'{at.experiment}/', './')}" for name, c in named if c]
     waived = f" Not part of the baseline, since not committed: {', '.join(dirty[:5])}." if dirty else ""
     return Hello(
         experiment=contract.id,
@@ -140,7 +151,7 @@ def hello(at: Bench, known: State, dirty: tuple[str, ...], options: Options) -> 
         agent=contract.worker.agent,
         runs=tuple(runs),
         consent=f"These commands run on this machine, and winners advance branch {contract.branch}.{waived}",
-        held=_words(report.get("held")),
+        held=tuple(words for probed, words in HELD.items() if report.get(probed) is False),
         not_held=_words(report.get("not_held")),
         resumes=known.current.turn if known.current else None,
     )

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from rich.live import Live
 
 Ask = Callable[[], bool]
+_LONG = frozenset({"setup", "build", "propose", "judge", "remeasure", "wait"})
+"""Phases worth a line of their own; the short ones are told by the fact that ends them."""
 _COLOUR = {Status.KEEP: "green", Status.HELD: "yellow", Status.CRASH: "red", Status.AGENT_ERROR: "red"}
 
 
@@ -71,7 +73,8 @@ class PlainFace:
 
     def news(self, news: News) -> None:
         turn = None if isinstance(news, (Warned, Left)) else news.turn
-        self._line(label(turn), told(news), "yellow" if isinstance(news, Warned) else "")
+        if not isinstance(news, Phase) or news.name in _LONG:
+            self._line(label(turn), told(news), "yellow" if isinstance(news, Warned) else "")
         if self._screen and isinstance(news, Phase):
             self._screen.now(f"{label(turn)} {told(news)}".strip())
 

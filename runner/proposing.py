@@ -10,16 +10,18 @@ from runner.agents.plug import Answer, Exhausted, Launch, Returned, Task
 from runner.bench import Bench, Halt, links, side
 from runner.core.contract import Contract
 from runner.core.errors import ContractError
-from runner.core.events import Change, Proposed, Worked
+from runner.core.events import Proposed, Worked
 from runner.core.models import Oid, TurnNo
 from runner.core.prompts import Words, work_prompt
 from runner.core.schemas import WorkerTurn
 from runner.core.state import OpenTurn, State
 from runner.processes import Captured, Finished
-from runner.repo import Imported, Snapshot
+from runner.repo import Imported, Snapshot, hide
 from runner.sandbox import Job, Mount
 from runner.shipped import shipped
 
+CONFINED = 2
+"""The level from which on children live in namespaces of their own."""
 ANSWER = "worker_turn.json"
 PROMPT = "prompt.md"
 ANSWER_LIMIT = 1 << 20
@@ -139,7 +141,7 @@ def work(bench: Bench, state: State, turn: OpenTurn) -> tuple[Worked, Harvest]:
     place.output.mkdir(parents=True)
     launch = _launch(bench, state, turn)
     _copy(bench, place, turn.incumbent)
-    _lay_out(bench, place, launch, turn)
+    _lay_out(bench, place, launch, turn, _prompt(bench, state).encode())
     bench.tell(turn.turn, "propose", bench.contract.worker.agent)
     finished = _run(bench, place, launch, turn.incumbent)
     _keep(bench, turn.turn, finished)
@@ -154,11 +156,11 @@ def work(bench: Bench, state: State, turn: OpenTurn) -> tuple[Worked, Harvest]:
 def _copy(bench: Bench, place: Desk, incumbent: Oid) -> None:
     """The agent's copy: a layer over the pristine tree where there are layers, files of its own elsewhere."""
     pristine = side(bench, incumbent)
+    hidden = [mount.room.relative_to(bench.sandbox.places.tree).as_posix() for mount in links(bench)]
     if bench.sandbox.layers:
-        place.tree.mkdir()
-        bench.private.agent_layer(incumbent, pristine)
+        hide(place.tree, hidden)
     else:
-        place.snapshot.write_bytes(bench.private.agent_copy(incumbent, pristine, place.tree).to_bytes())
+        place.snapshot.write_bytes(bench.private.agent_copy(incumbent, pristine, place.tree, hidden).to_bytes())
 
 
 def _below(bench: Bench, incumbent: Oid) -> tuple[Path, ...]:
@@ -169,8 +171,8 @@ def _below(bench: Bench, incumbent: Oid) -> tuple[Path, ...]:
 
 
 def not_held(bench: Bench) -> tuple[str, ...]:
-    """What the confinement of this machine does not hold, marked on every turn."""
-    found = bench.sandbox.report.get("not_held")
+    """The mark on every turn of a campaign whose confinement is less than namespaces; `Started` tells the rest once."""
+    found = bench.sandbox.report.get("not_held") if bench.sandbox.level < CONFINED else None
     return tuple(str(item) for item in found) if isinstance(found, (list, tuple)) else ()
 
 
@@ -181,9 +183,8 @@ def _launch(bench: Bench, state: State, turn: OpenTurn) -> Launch:
     return order
 
 
-def _lay_out(bench: Bench, place: Desk, launch: Launch, turn: OpenTurn) -> None:
+def _lay_out(bench: Bench, place: Desk, launch: Launch, turn: OpenTurn, prompt: bytes) -> None:
     place.input.mkdir()
-    prompt = launch.files.get(PROMPT, launch.stdin)
     for name, data in {**launch.files, PROMPT: prompt}.items():
         (place.input / name).write_bytes(data)
     (bench.artifacts(turn.turn) / PROMPT).write_bytes(prompt)
@@ -298,23 +299,12 @@ def propose(bench: Bench, turn: OpenTurn, harvest: Harvest) -> Proposed:
         approach=said.approach if said else None,
         declares=said.declares if said else None,
         message=answer.message,
-        changes=tuple(_printable(change) for change in imported.changes[:CHANGES_LIMIT]),
+        changes=tuple(imported.changes[:CHANGES_LIMIT]),
         ignored=imported.ignored,
         problems=(*imported.problems, *_too_many(imported)),
         parameters=said.parameters if said else None,
         expected_effect=said.expected_effect if said else None,
         notes=said.notes if said else None,
-    )
-
-
-def _printable(change: Change) -> Change:
-    """Names in the journal are valid text; a name that is none is shown escaped, component by component."""
-    show = files.display
-    return dataclasses.replace(
-        change,
-        path=show(change.path),
-        old=show(change.old) if change.old else None,
-        target=show(change.target) if change.target else None,
     )
 
 

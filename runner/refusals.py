@@ -66,6 +66,23 @@ def refuse_another_campaign(ground: Ground, known: State) -> None:
         )
 
 
+def refuse_links(bench: Bench, commit: Oid) -> None:
+    """Each link has to bring something, and nothing that the commit has: that would hide what a candidate changes."""
+    setup = bench.contract.setup
+    tracked = [PurePath(path) for path in bench.private.entries(commit)] if setup else []
+    for name in setup.link if setup else ():
+        host, inside = Path(bench.contract.project_root) / name, PurePath(bench.cwd) / name
+        if not host.exists():
+            raise ContractError(bench.contract.say("setup.link", f"expected something to bring in, found none at {host}"))
+        if any(path.is_relative_to(inside) or inside.is_relative_to(path) for path in tracked):
+            raise ContractError(
+                bench.contract.say(
+                    "setup.link", f"{name} is in the commit, and the link would hide what a candidate changes there"
+                ),
+                "link only what git does not track",
+            )
+
+
 def absent_in_checkout(bench: Bench, commit: Oid) -> str:
     """What lies in the person's checkout and not in a fresh one, as the likely reason why a fresh one fails; "" for nothing."""
     tracked = bench.private.entries(commit)

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from runner import repo
+from runner import files, repo
 from runner.agents.plug import PROPOSES
 from runner.bench import Bench
 from runner.core import decision
@@ -151,6 +151,19 @@ def _pool(state: State) -> decision.Pool:
 
 def settle(bench: Bench, ledger: Ledger) -> None:
     """Move the branch to the winner, or nothing; safe to repeat, since the winner's hash follows from the journal."""
+    _settle(bench, ledger)
+    show_settings(bench, _incumbent(ledger.state))
+
+
+def show_settings(bench: Bench, incumbent: Oid) -> None:
+    """The winner's settings beside the attempts, for a person; nobody reads them back."""
+    for path in bench.settings()[:1]:
+        data = bench.private.read(incumbent, path)
+        if data is not None:
+            files.write_durably(bench.experiment / "artifacts" / "current_winner_settings.yaml", data)
+
+
+def _settle(bench: Bench, ledger: Ledger) -> None:
     turn = ledger.open_turn
     bench.tell(turn.turn, "settle")
     decided = turn.decided

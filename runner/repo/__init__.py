@@ -2,7 +2,7 @@
 
 from runner.repo.branch import advance, branch_tip, protect
 from runner.repo.nouns import Imported, Signature, Snapshot, TreeEntry, UserRepo
-from runner.repo.pristine import discard, made, seal, verify
+from runner.repo.pristine import discard, hide, made, seal, verify
 from runner.repo.private import Private, open_private
 from runner.repo.user import discover, last_commit_of, unclean
 
@@ -17,6 +17,7 @@ __all__ = [
     "branch_tip",
     "discard",
     "discover",
+    "hide",
     "last_commit_of",
     "made",
     "open_private",

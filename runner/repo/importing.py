@@ -252,7 +252,7 @@ def _take(job: _Import, path: str, seen: os.stat_result | None) -> None:
     before = job.base.get(path)
     problem = _refusal(job, path, seen, before)
     if problem or seen is None:
-        job.problems.append(f"{display(path)} {problem}")
+        job.problems.append(f"{display(path) or 'the top'} {problem}")
         return
     try:
         content, mode = _content(job, path, seen, before)

@@ -6,7 +6,9 @@ the packed `.git` for agents, the .gitignore files alone.
 
 import contextlib
 import os
+import re
 import stat
+from collections.abc import Sequence
 from pathlib import Path
 
 from runner import files
@@ -131,18 +133,31 @@ def verify(tree: Path) -> tuple[str, ...]:
 # --- the agent's copy -------------------------------------------------------------------------------
 
 
-def agent_copy(store: Store, commit: Oid, pristine: Path, into: Path) -> Snapshot:
+def agent_copy(store: Store, commit: Oid, pristine: Path, into: Path, hidden: Sequence[str] = ()) -> Snapshot:
     """A writable copy of a pristine tree with a throw-away `.git` of its own; what was in `into` is gone.
 
     The `.git` is an ordinary repository on branch `main` with one root commit of the same tree, every object in it,
-    no remote, and an identity, so that an agent can commit. The snapshot does not cover it.
+    no remote, and an identity, so that an agent can commit. The snapshot does not cover it. `hidden` paths, and what is
+    below them, are excluded there: a rule with a slash at its end would not know a link for the directory it is called.
     """
     files.remove_tree(into)
     files.copy_tree(pristine, into)
     _make_writable(into)
     taken = snapshot(into)
     files.copy_tree(agent_layer(store, commit, pristine) / ".git", into / ".git")
+    hide(into, hidden)
     return taken
+
+
+def _literal(path: str) -> str:
+    """A path as a pattern of git's that matches it alone."""
+    return re.sub(r"([\\*?\[ ])", r"\\\1", path)
+
+
+def hide(tree: Path, hidden: Sequence[str]) -> None:
+    """Keep paths out of the `git status` of an agent's copy, or of a layer over one."""
+    (tree / ".git/info").mkdir(parents=True, exist_ok=True)
+    (tree / ".git/info/exclude").write_text("".join(f"/{_literal(path)}\n" for path in hidden), encoding="utf-8")
 
 
 def _make_writable(directory: Path) -> None:

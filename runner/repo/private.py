@@ -2,14 +2,15 @@
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from runner.core.errors import RepoError
 from runner.core.models import Oid
 from runner.files import display
-from runner.repo import importing, pristine
+from runner.repo import importing
+from runner.repo import pristine as pristine_trees
 from runner.repo.nouns import Imported, Snapshot, UserRepo
 from runner.repo.store import Store, put_right
 
@@ -24,17 +25,20 @@ class Private(Store):
         `spare` is the pristine tree of another commit, to be turned into this one.
         """
         with _writing(into):
-            return pristine.checkout(self, commit, into, spare)
+            return pristine_trees.checkout(self, commit, into, spare)
 
-    def agent_layer(self, commit: Oid, pristine_tree: Path) -> Path:
+    def agent_layer(self, commit: Oid, pristine: Path) -> Path:
         """A directory with a throw-away `.git` of that commit alone, to be laid over its pristine tree."""
-        with _writing(pristine_tree):
-            return pristine.agent_layer(self, commit, pristine_tree)
+        with _writing(pristine):
+            return pristine_trees.agent_layer(self, commit, pristine)
 
-    def agent_copy(self, commit: Oid, pristine_tree: Path, into: Path) -> Snapshot:
-        """A writable copy of a pristine tree with a throw-away `.git` of its own; what was in `into` is gone."""
+    def agent_copy(self, commit: Oid, pristine: Path, into: Path, hidden: Sequence[str] = ()) -> Snapshot:
+        """A writable copy of a pristine tree with a throw-away `.git` of its own; what was in `into` is gone.
+
+        `hidden` are tree-relative paths that its `git status` does not show: what is going to be mounted there.
+        """
         with _writing(into):
-            return pristine.agent_copy(self, commit, pristine_tree, into)
+            return pristine_trees.agent_copy(self, commit, pristine, into, hidden)
 
     def import_tree(self, base: Oid, directory: Path, pristine: Path, snapshot: Snapshot | None, *, limit_bytes: int) -> Imported:
         """The directory as a tree in this repository, read by our own walk; its `.git` is never read."""

@@ -106,9 +106,8 @@ class Bubblewrap:
             elif path.is_dir():
                 yield from ("--ro-bind", each, each)
         yield from ("--proc", "/proc", "--dev", "/dev", *_fresh("/dev/shm"), *self._etc())
-        if (
-            os.getuid() == 0
-        ):  # /proc/sys asks for the user of the machine's root and for no right of it: core_pattern is a way out
+        if os.getuid() == 0:
+            # /proc/sys asks whether one is the machine's root, and for no right of it: a job could write core_pattern.
             yield from ("--ro-bind", "/proc/sys", "/proc/sys")
         resolver = Path("/etc/resolv.conf").resolve()
         if network and resolver.is_file() and not resolver.is_relative_to("/etc"):

@@ -1,6 +1,7 @@
 """Levels 2 and 0, where nothing can be mounted: real directories at fixed paths, filled for each run."""
 
 import contextlib
+import fcntl
 import os
 import shutil
 import threading
@@ -18,7 +19,16 @@ from runner.sandbox.job import Job, Mount, Places, left_as_found
 from runner.sandbox.rooms import copy_tree, put_away
 from runner.sandbox.view import View
 
-_one_at_a_time = threading.Lock()  # there is one room, and its paths are the same for every run
+_one_at_a_time = threading.Lock()
+
+
+@contextlib.contextmanager
+def _alone(room: Path) -> Iterator[None]:
+    """There is one room, and its paths are the same for every run: of this process and of any other."""
+    room.mkdir(parents=True, exist_ok=True)
+    with _one_at_a_time, (room / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def places_below(room: Path) -> Places:
@@ -29,7 +39,7 @@ def places_below(room: Path) -> Places:
 class Copied:
     """A room of real directories; `launch` makes the namespaces around a command, and is empty at level 0.
 
-    `unshare_net` closes the network where there is a launch. Runs of one process wait for each other.
+    `unshare_net` closes the network where there is a launch. Runs wait for each other.
     """
 
     level: int
@@ -41,7 +51,7 @@ class Copied:
     report: Mapping[str, Json] = field(default_factory=dict)
 
     def run(self, job: Job, *, cancel: Cancel | None = None, on_output: OnOutput | None = None) -> Finished:
-        with _one_at_a_time, self._furnished(job):
+        with _alone(self.places.tree.parent), self._furnished(job):
             return confined(processes.run(self._command(job), cancel=cancel, on_output=on_output), "unshare")
 
     @property

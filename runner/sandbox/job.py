@@ -41,6 +41,7 @@ class Job:
 
     tree         host directory shown at `places.tree`
     tree_mode    `discard`: writes go to a layer that starts empty and is thrown away; `keep`: they land in `tree`; `read_only`
+                 (where the layer is an overlay, rename(2) of a directory that was there before gives EXDEV, as in containers)
     base         with `keep`, where the sandbox has `layers`: read-only trees seen through `tree`, the lowest first; `tree` then
                  holds what was written and overlayfs's marks of what was deleted
     cwd          relative to the tree

@@ -8,7 +8,10 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
+
 _counter = itertools.count()
+_in_use: set[Path] = set()
 
 
 def scrub(path: Path) -> bool:
@@ -63,17 +66,22 @@ def layer(parent: Path) -> Iterator[Path]:
     path = parent / f"{os.getpid()}-{next(_counter)}"
     put_away(path)
     path.mkdir(parents=True)
+    _in_use.add(path)
     try:
         yield path
     finally:
+        _in_use.discard(path)
         scrub(path)
 
 
 def sweep(parent: Path) -> None:
-    """Remove what killed runs left below `parent`; what will not go stays, and is no obstacle."""
+    """Remove what killed runs left below `parent`, but nothing of a live one; what will not go stays, and is no obstacle."""
     parent.mkdir(parents=True, exist_ok=True)
     for each in parent.iterdir():
-        scrub(each)
+        owner = each.name.partition("-")[0]
+        another = owner.isdigit() and int(owner) != os.getpid() and psutil.pid_exists(int(owner))
+        if not another and each not in _in_use:
+            scrub(each)
 
 
 def copy_tree(source: Path, target: Path) -> None:

@@ -67,7 +67,9 @@ def test_a_job_that_takes_term_may_finish_its_sentence(sandbox: Sandbox, tree: P
     assert done.wall_s < 4
 
 
-@pytest.mark.parametrize("delay", [0.0, 0.02, 0.05, 0.1, None], ids=str)
+@pytest.mark.parametrize(
+    "delay", [0.03, None, *(pytest.param(each, marks=pytest.mark.slow) for each in (0.0, 0.01, 0.06, 0.1))], ids=str
+)
 def test_a_runner_killed_with_sigkill_takes_the_tree_with_it(
     sandbox: Sandbox, tree: Path, tmp_path: Path, delay: float | None
 ) -> None:
@@ -98,9 +100,23 @@ def test_a_runner_killed_with_sigkill_takes_the_tree_with_it(
     assert [each.pid for each in psutil.process_iter(["cmdline"]) if seconds in " ".join(each.info["cmdline"] or [])] == []
 
 
+def test_where_setpriv_cannot_bind_a_child_to_us_a_warden_does(
+    sandbox: Sandbox, tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("runner.processes.tree.setpriv", lambda: None)
+    seconds = unlikely()
+    done = sandbox.run(leaving(seconds, "echo out; echo err >&2; exit 3", tree))
+    assert (done.exit_code, done.stdout.text(), done.stderr.text()) == (3, "out\n", "err\n")
+    assert done.cpu_s is not None
+    assert sandbox.run(leaving(seconds, f"sleep {seconds}", tree, timeout_s=0.8)).timed_out
+    assert sleepers(seconds) == []
+
+
 def test_what_a_killed_runner_left_in_its_room_is_gone_after_the_next_start(states: Path, tmp_path: Path) -> None:
+    gone = subprocess.Popen(["true"])
+    gone.wait()
     layers = tmp_path / "room/layers"
-    (layers / "1-1/upper").mkdir(parents=True)
+    (layers / f"{gone.pid}-1/upper").mkdir(parents=True)
     probe(tmp_path, "any")
     assert list(layers.iterdir()) == []
 

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -116,7 +117,7 @@ def test_a_mount_that_is_not_there_is_refused_by_name(best: Sandbox, tree: Path,
     {
         "modes of 000": "mkdir -p a/b/c && echo x > a/b/c/f && chmod 000 a/b/c/f a/b/c a/b a src src/a.py",
         "whiteouts": "rm -rf src README; mkdir src; echo x > src/b; mkfifo pipe",
-        "a deep tree": 'python3 -c \'import os\nfor _ in range(1100): os.mkdir("d" * 9); os.chdir("d" * 9)\'',
+        "a deep tree": f'{sys.executable} -I -S -c \'import os\nfor _ in range(1100): os.mkdir("d" * 9); os.chdir("d" * 9)\'',
         "odd names": r"printf x > \"$(printf 'a\nb')\"; printf x > '*'; ln -s / root; ln -s .. up; : > \"$(printf '\377')\"",
     }.items(),
     ids=lambda each: each[0],
@@ -128,9 +129,7 @@ def test_nothing_of_a_run_is_left_whatever_it_made(sandbox: Sandbox, tree: Path,
     )
     assert said(done).endswith("made\n")
     room = states / str(sandbox.level) / "room"
-    assert [
-        each.name for each in room.iterdir() if each.name not in ("side", "layers") and not each.name.startswith("etc-")
-    ] == []
+    assert {each.name.split("-")[0] for each in room.iterdir()} - {"lock"} == {"side", "layers", "etc"}
     assert list((room / "layers").iterdir()) == []
     assert (tree / "src/a.py").read_text() == "a = 1\n"
     assert Path("/etc").is_dir()

@@ -1,6 +1,7 @@
 """Directories for one run go whole, and nothing beside them."""
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -53,3 +54,13 @@ def test_a_layer_is_empty_and_gone_afterwards_whatever_happens(tmp_path: Path) -
     with pytest.raises(KeyError):
         work()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_sweep_leaves_the_layers_of_runs_that_live(tmp_path: Path) -> None:
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    for name in (f"{os.getppid()}-0", f"{ended.pid}-0", f"{os.getpid()}-from-an-earlier-pid", "1x"):
+        (tmp_path / name).mkdir()
+    with layer(tmp_path) as mine:
+        sweep(tmp_path)
+        assert sorted(each.name for each in tmp_path.iterdir()) == sorted([f"{os.getppid()}-0", mine.name])
