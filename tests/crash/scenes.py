@@ -128,7 +128,9 @@ def facts(lines: list[dict[str, Any]]) -> list[Any]:
 
 def _timeless(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _sides(item) if key == "readings" else _timeless(item) for key, item in value.items() if key not in _left(value)}
+        return {
+            key: _sides(item) if key == "readings" else _timeless(item) for key, item in value.items() if key not in _left(value)
+        }
     return [_timeless(item) for item in value] if isinstance(value, list) else value
 
 
@@ -152,7 +154,11 @@ def end(scene: Scene) -> dict[str, Any]:
         "attempts": [_attempt(json.loads(line)) for line in _read(scene, "experiments.jsonl").splitlines()],
         "winner": json.loads(_read(scene, "current_winner.json"))["metric"],
         "own": sorted({p.name for p in scene.experiment.iterdir() if not p.name.startswith("autoresearch_summary_")} - {TORN}),
-        "checkout": (scene.git("rev-parse", "--abbrev-ref", "HEAD"), scene.git("rev-list", "--count", "HEAD"), scene.git("status", "--porcelain")),
+        "checkout": (
+            scene.git("rev-parse", "--abbrev-ref", "HEAD"),
+            scene.git("rev-list", "--count", "HEAD"),
+            scene.git("status", "--porcelain"),
+        ),
         "state": left(scene),
     }
 
@@ -194,7 +200,9 @@ def left(scene: Scene) -> list[str]:
 
 
 def _git(where: Path, *words: str) -> str:
-    return subprocess.run(["git", "--git-dir", os.fspath(where), *words], capture_output=True, text=True, check=True).stdout.strip()
+    return subprocess.run(
+        ["git", "--git-dir", os.fspath(where), *words], capture_output=True, text=True, check=True
+    ).stdout.strip()
 
 
 # --- what must not be there ------------------------------------------------------------------------------
@@ -211,8 +219,9 @@ def _broken(scene: Scene) -> Iterator[str]:
             ["git", "--git-dir", os.fspath(where), "fsck", "--full", "--strict", "--no-dangling"],
             capture_output=True, text=True, check=False,
         )  # fmt: skip
-        if done.returncode or done.stderr.replace("notice: HEAD points to an unborn branch (none)", "").strip():
-            yield f"fsck {where.name}: {done.stdout} {done.stderr}"
+        told = [line for line in (done.stdout + done.stderr).splitlines() if not line.startswith("notice: ")]
+        if done.returncode or told:
+            yield f"fsck {where.name}: {done.returncode} {told}"
 
 
 LITTER = re.compile(r"(\.lock|\.half|\.tmp|^tmp_|^\.tmp|~)")
