@@ -235,12 +235,18 @@ def _run(words: argparse.Namespace) -> int:
     options = Options(
         _experiment(words.experiment), words.max_turns, words.budget, words.dry_run, words.yes, words.allow_dirty
     )  # fmt: skip
+    if options.allow_dirty and not (options.yes or options.dry_run or (not words.json and _at_a_terminal())):
+        raise ContractError("--allow-dirty without a terminal to ask at", "add --yes to say that the changes may be left out")
     with listening() as cancel:
         face = _face(words, options, cancel)
         try:
             return _campaign()(options, face, cancel)
         finally:
             face.close()
+
+
+def _at_a_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def _campaign() -> "Callable[[Options, Face, Cancel], int]":
@@ -256,7 +262,7 @@ def _face(words: argparse.Namespace, options: "Options", cancel: "Cancel") -> "F
 
     if words.json:
         return JsonFace(sys.stdout.buffer, sys.stderr, options.experiment)
-    asks = not options.yes and not options.dry_run and sys.stdin.isatty() and sys.stdout.isatty()
+    asks = not options.yes and not options.dry_run and _at_a_terminal()
     return PlainFace(sys.stdout, monotonic, (lambda: ask_at(sys.stdin, cancel.soon.is_set)) if asks else None)
 
 
