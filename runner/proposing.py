@@ -141,7 +141,7 @@ def work(bench: Bench, state: State, turn: OpenTurn) -> tuple[Worked, Harvest]:
     place.output.mkdir(parents=True)
     launch = _launch(bench, state, turn)
     _copy(bench, place, turn.incumbent)
-    _lay_out(bench, place, launch, turn)
+    _lay_out(bench, place, launch, turn, _prompt(bench, state).encode())
     bench.tell(turn.turn, "propose", bench.contract.worker.agent)
     finished = _run(bench, place, launch, turn.incumbent)
     _keep(bench, turn.turn, finished)
@@ -185,9 +185,8 @@ def _launch(bench: Bench, state: State, turn: OpenTurn) -> Launch:
     return order
 
 
-def _lay_out(bench: Bench, place: Desk, launch: Launch, turn: OpenTurn) -> None:
+def _lay_out(bench: Bench, place: Desk, launch: Launch, turn: OpenTurn, prompt: bytes) -> None:
     place.input.mkdir()
-    prompt = launch.files.get(PROMPT, launch.stdin)
     for name, data in {**launch.files, PROMPT: prompt}.items():
         (place.input / name).write_bytes(data)
     (bench.artifacts(turn.turn) / PROMPT).write_bytes(prompt)

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from runner import repo
+from runner import files, repo
 from runner.agents.plug import PROPOSES
 from runner.bench import Bench
 from runner.core import decision
@@ -17,6 +17,7 @@ from runner.measure import alone, pair
 from runner.proposing import Harvest, gather, propose, work
 
 VOIDS_AT_MOST = 3
+LOST = "the candidate was lost with the state directory"
 
 
 def play(bench: Bench, ledger: Ledger) -> None:
@@ -77,8 +78,9 @@ def _judge(bench: Bench, ledger: Ledger) -> Decided:
     turn = ledger.open_turn
     proposed = turn.proposed
     assert proposed is not None, "a turn is judged when it has proposed"
-    if proposed.candidate is not None and not bench.private.exists(proposed.candidate):
-        return interrupted("the candidate was lost with the state directory")
+    refused = turn.gated is not None and turn.gated.status is not None
+    if proposed.candidate is not None and not refused and not bench.private.exists(proposed.candidate):
+        return interrupted(LOST)
     gated = ledger.once(Gated, lambda: gate(bench, ledger.state, turn.turn, proposed))
     if gated.status is not None and gated.basis is not None:
         return Decided(gated.status, gated.basis, gated.checks[-1].reason)
@@ -151,10 +153,26 @@ def _pool(state: State) -> decision.Pool:
 
 def settle(bench: Bench, ledger: Ledger) -> None:
     """Move the branch to the winner, or nothing; safe to repeat, since the winner's hash follows from the journal."""
+    _settle(bench, ledger)
+    show_settings(bench, _incumbent(ledger.state))
+
+
+def show_settings(bench: Bench, incumbent: Oid) -> None:
+    """The winner's settings beside the attempts, for a person; nobody reads them back."""
+    for path in bench.settings()[:1]:
+        data = bench.private.read(incumbent, path)
+        if data is not None:
+            files.write_durably(bench.experiment / "artifacts" / "current_winner_settings.yaml", data)
+
+
+def _settle(bench: Bench, ledger: Ledger) -> None:
     turn = ledger.open_turn
     bench.tell(turn.turn, "settle")
     decided = turn.decided
     assert decided is not None, "a turn is settled when it is decided"
+    if decided.status is Status.KEEP and _is_lost(bench, turn):
+        decided = interrupted(LOST)  # this verdict takes the place of the keep, which never reached the branch
+        ledger.record(decided, turn.turn)
     if decided.status is not Status.KEEP:
         ledger.record(Settled(turn.incumbent, False), turn.turn)
         return
@@ -163,6 +181,10 @@ def settle(bench: Bench, ledger: Ledger) -> None:
     reason = f"research {bench.contract.id}: turn {turn.turn:04d}, journal head {turn.decided_link}"
     repo.advance(bench.user, bench.private, bench.contract.branch, winner, old, reason)
     ledger.record(Settled(winner, True), turn.turn)
+
+
+def _is_lost(bench: Bench, turn: OpenTurn) -> bool:
+    return turn.proposed is None or turn.proposed.tree is None or not bench.private.exists(turn.proposed.tree)
 
 
 def _winner(bench: Bench, turn: OpenTurn, decided: Decided) -> Oid:

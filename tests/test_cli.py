@@ -462,7 +462,7 @@ def test_stop_ends_the_runner_and_waits_for_it(
         capsys.readouterr()
         told = status(experiment, capsys)
         assert (told["state"], told["stopped_by"]) == ("stopped", "asked")
-        assert child.wait(20) == 0
+        assert child.wait(20) in (0, -signal.SIGTERM), "a second wish may find it on its way out"
     assert main(["stop", str(experiment)]) == 0
     assert capsys.readouterr().out == f"nothing runs in {experiment}\n"
 

@@ -59,7 +59,7 @@ def _counts(state: State) -> str:
 
 
 def _best(state: State) -> str:
-    measured = [r for r in state.finished if r.decided.effect is not None]
+    measured = [r for r in state.finished if r.decided.effect is not None and r.decided.effect > 0]
     top = sorted(measured, key=lambda r: (-(r.decided.effect or 0.0), r.turn))[:_TOP]
     if not top:
         return ""
