@@ -12,6 +12,7 @@ from runner.agents.plug import Plug
 from runner.core.budget import Ending
 from runner.core.contract import RESEARCH_PYTHON, Argv, Contract
 from runner.core.errors import CampaignError
+from runner.core.events import Json
 from runner.core.models import Oid, TurnNo
 from runner.core.news import News, Phase, PhaseName
 from runner.core.policy import Policy
@@ -21,6 +22,8 @@ from runner.evaluators.plug import Wanted
 from runner.processes import Finished, Limits
 from runner.repo import Private, UserRepo, discard, made, verify
 from runner.sandbox import Job, Mount, Sandbox
+
+OPEN_NETWORK = "agent and evaluation share the host's network (sandbox.network: true)"
 
 
 class Flag(Protocol):
@@ -96,6 +99,19 @@ class Bench:
         path = self.experiment / "artifacts" / f"attempt_{turn:04d}"
         path.mkdir(parents=True, exist_ok=True)
         return path
+
+    @property
+    def network(self) -> bool:
+        """Whether agent and commands share the host's network."""
+        return self.contract.sandbox.network == "host"
+
+    @property
+    def confinement(self) -> Mapping[str, Json]:
+        """What the probe found on this machine, and the network where the contract opens it."""
+        report, found = self.sandbox.report, self.sandbox.report.get("not_held")
+        if not self.network:
+            return report
+        return {**report, "tcp": True, "not_held": [OPEN_NETWORK, *(found if isinstance(found, list) else ())]}
 
     @property
     def cwd(self) -> str:
@@ -207,7 +223,7 @@ def run_in_side(
             output=output,
             experiment=bench.evaluator,
             mounts=links(bench),
-            network=bench.contract.sandbox.network == "host",
+            network=bench.network,
             limits=limits(bench),
         ),
         cancel=bench.at_once,

@@ -7,7 +7,7 @@ from pathlib import Path, PurePath
 
 from runner import files
 from runner.agents.plug import Answer, Exhausted, Launch, Returned, Task
-from runner.bench import Bench, Halt, links, side
+from runner.bench import OPEN_NETWORK, Bench, Halt, links, side
 from runner.core.contract import Contract
 from runner.core.errors import ContractError
 from runner.core.events import Proposed, Worked
@@ -171,8 +171,10 @@ def _below(bench: Bench, incumbent: Oid) -> tuple[Path, ...]:
 
 
 def not_held(bench: Bench) -> tuple[str, ...]:
-    """The mark on every turn of a campaign whose confinement is less than namespaces; `Started` tells the rest once."""
-    found = bench.sandbox.report.get("not_held") if bench.sandbox.level < CONFINED else None
+    """The mark on every turn of a campaign with less than namespaces or an open network; `Started` tells the rest once."""
+    if bench.sandbox.level >= CONFINED:
+        return (OPEN_NETWORK,) if bench.network else ()
+    found = bench.confinement.get("not_held")
     return tuple(str(item) for item in found) if isinstance(found, (list, tuple)) else ()
 
 
@@ -209,7 +211,7 @@ def _run(bench: Bench, place: Desk, launch: Launch, incumbent: Oid) -> Finished:
         mounts=(*links(bench), *(Mount(Path(p), Path(p)) for p in launch.read_only)),
         output=place.output,
         input=place.input,
-        network=bench.contract.sandbox.network == "host",
+        network=bench.network,
         timeout_s=bench.contract.timeouts.worker_s,
     )
     finished = bench.sandbox.run(job, cancel=bench.at_once)

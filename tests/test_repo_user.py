@@ -303,7 +303,7 @@ def test_a_poll_while_the_person_commits_never_meets_a_lock(tmp_path: Path) -> N
 
 
 def test_a_git_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "git").write_text("#!/bin/sh\nsleep 60 &\necho $! > pid\nwait\n")
+    (tmp_path / "git").write_text(f"#!/bin/sh\nsleep 60 &\necho $! > {tmp_path}/pid\nwait\n")
     (tmp_path / "git").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     with pytest.raises(RepoError, match=r"git version did not end within 0\.5 s"):

@@ -132,8 +132,7 @@ class Git:
             _end(process)
 
     def _start(self, args: tuple[str, ...], stdin: bytes | IO[bytes]) -> "subprocess.Popen[bytes]":
-        where = self.cwd or self.work_tree or self.git_dir or Path("/")
-        handle = _door()(os.fspath(where)).execute(
+        handle = _door()("/").execute(
             self._command(args),
             istream=subprocess.PIPE if isinstance(stdin, bytes) else cast(BinaryIO, stdin),
             as_process=True,
@@ -144,7 +143,11 @@ class Git:
         return cast("subprocess.Popen[bytes]", process)
 
     def _command(self, args: tuple[str, ...]) -> tuple[str, ...]:
-        """GitPython adds to os.environ and cannot take away, so `env -i` stands before every call."""
+        """GitPython adds to os.environ and cannot take away, so `env -i` stands before every call.
+
+        It would also expand `$` and `~` in a working directory, and silently stay where it is if there is none: git goes itself.
+        """
+        where = self.cwd or self.work_tree or self.git_dir or Path("/")
         env_program, git, path = programs()
         places = (("GIT_DIR", self.git_dir), ("GIT_WORK_TREE", self.work_tree), ("GIT_INDEX_FILE", self.index))
         environment = dict(
@@ -156,6 +159,8 @@ class Git:
             "-i",
             *(f"{key}={value}" for key, value in environment.items() if value is not None),
             git,
+            "-C",
+            os.fspath(where),
             *settings,
             *args,
         )
