@@ -1,17 +1,20 @@
 """The yes or no before measuring: scope, no change, duplicate, then the screen and the guards; the first refusal ends it."""
 
 import re
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from runner import files
 from runner.bench import Bench, run_in_side
+from runner.core import names
 from runner.core.contract import Guard
 from runner.core.errors import CampaignError
 from runner.core.events import Change, Check, Gated, GateKind, Proposed
 from runner.core.models import Basis, Oid, Status, TurnNo
-from runner.core.state import State, TurnRecord
+from runner.core.state import OpenTurn, State, TurnRecord
 from runner.core.surface import reserved
 from runner.processes import Finished
 
@@ -26,11 +29,11 @@ class Refusal:
     twin: TurnNo | None = None
 
 
-def gate(bench: Bench, state: State, turn: TurnNo, proposed: Proposed) -> Gated:
+def gate(bench: Bench, state: State, turn: OpenTurn, proposed: Proposed) -> Gated:
     """Every check in order up to the first refusal, with its seconds."""
     checks: list[Check] = []
-    for kind, name, look in _gates(bench, state, proposed, bench.artifacts(turn) / "gates"):
-        bench.tell(turn, "gate", name)
+    for kind, name, look in _gates(bench, state, turn.incumbent, proposed, bench.artifacts(turn.turn) / "gates"):
+        bench.tell(turn.turn, "gate", name)
         start = bench.world.monotonic()
         refusal = look()
         seconds = round(bench.world.monotonic() - start, 6)
@@ -43,9 +46,9 @@ def gate(bench: Bench, state: State, turn: TurnNo, proposed: Proposed) -> Gated:
 _Look = Callable[[], Refusal | None]
 
 
-def _gates(bench: Bench, state: State, proposed: Proposed, log: Path) -> Iterator[tuple[GateKind, str, _Look]]:
+def _gates(bench: Bench, state: State, incumbent: Oid, proposed: Proposed, log: Path) -> Iterator[tuple[GateKind, str, _Look]]:
     """The gates in their order; lazily, since a later one needs what an earlier one has let through."""
-    yield "scope", "scope", lambda: scope(bench, proposed)
+    yield "scope", "scope", lambda: scope(bench, incumbent, proposed)
     yield "no_change", "no_change", lambda: no_change(proposed)
     yield "duplicate", "duplicate", lambda: duplicate(state, proposed)
     candidate = proposed.candidate
@@ -56,18 +59,21 @@ def _gates(bench: Bench, state: State, proposed: Proposed, log: Path) -> Iterato
         yield "guard", guard.name, partial(guarded, bench, candidate, log, guard)
 
 
-def scope(bench: Bench, proposed: Proposed) -> Refusal | None:
+def scope(bench: Bench, incumbent: Oid, proposed: Proposed) -> Refusal | None:
     """Every path that was touched, both ends of a rename, has to be in the surface; so has what the import left out."""
-    faults = [*proposed.problems, *(f for change in proposed.changes for f in _faults(bench, change))]
+    before = {files.display(path) for path in bench.private.entries(incumbent)}
+    gone = {change.old or change.path for change in proposed.changes if change.kind in ("D", "R")}
+    after = (before - gone) | {change.path for change in proposed.changes if change.kind != "D"}
+    faults = [*proposed.problems, *(f for change in proposed.changes for f in _faults(bench, change, before, after))]
     if not faults:
         return None
     more = f" (and {len(faults) - 5} more)" if len(faults) > 5 else ""
     return Refusal("; ".join(faults[:5]) + more, Status.REJECTED, Basis.SURFACE_VIOLATION)
 
 
-def _faults(bench: Bench, change: Change) -> Iterator[str]:
+def _faults(bench: Bench, change: Change, before: set[str], after: set[str]) -> Iterator[str]:
     for path in filter(None, (change.old, change.path)):
-        why = reserved(path) or bench.surface.refusal(path)
+        why = reserved(path) or bench.surface.refusal(path) or names.refusal(path, before, after, sys.stdlib_module_names)
         if why:
             yield f"{path} {_what(change)}: {why}"
     if change.new_mode == "120000":

@@ -82,7 +82,7 @@ def _judge(bench: Bench, ledger: Ledger) -> Decided:
     refused = turn.gated is not None and turn.gated.status is not None
     if proposed.candidate is not None and not refused and not bench.private.exists(proposed.candidate):
         return interrupted(LOST)
-    gated = ledger.once(Gated, lambda: gate(bench, ledger.state, turn.turn, proposed))
+    gated = ledger.once(Gated, lambda: gate(bench, ledger.state, turn, proposed))
     if gated.status is not None and gated.basis is not None:
         return Decided(gated.status, gated.basis, gated.checks[-1].reason)
     assert proposed.candidate is not None, "the gates let no empty candidate through"
