@@ -1,7 +1,7 @@
 """Names that some program trusts by itself, and that a candidate may therefore not bring along.
 
-Python runs `sitecustomize.py` and `.pth` lines at every start and believes a `.pyc` without its source; pytest runs `conftest.py`;
-agents obey configuration that lies in a repository, also in the next turn.
+Python runs `sitecustomize.py` and `.pth` lines at every start and believes a `.pyc` without its source; pytest runs
+`conftest.py`; agents obey configuration that lies in a repository, also in the next turn.
 """
 
 from collections.abc import Container
