@@ -328,3 +328,13 @@ def test_git_sees_nothing_of_the_runners_environment(tmp_path: Path, monkeypatch
 def test_gitpython_is_not_loaded_before_git_is_needed() -> None:
     code = "import sys, runner.repo, runner.files; print('git' in sys.modules)"
     assert subprocess.run((sys.executable, "-c", code), capture_output=True, text=True, check=True).stdout == "False\n"
+
+
+def test_the_import_of_the_door_runs_no_git(tmp_path: Path) -> None:
+    (tmp_path / "git").write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\nsleep 60\n")
+    (tmp_path / "git").chmod(0o755)
+    code = "from runner.repo import door; import os; door._door(); print(sorted(n for n in os.environ if n.startswith('GIT_')))"
+    env = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "GIT_PYTHON_REFRESH": "raise"}
+    done = subprocess.run((sys.executable, "-c", code), env=env, capture_output=True, text=True, timeout=30)
+    assert (done.stdout, done.stderr) == ("['GIT_PYTHON_REFRESH']\n", "")
+    assert not (tmp_path / "ran").exists()

@@ -202,16 +202,17 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
 
 @functools.cache
 def _door() -> "type[git.cmd.Git]":
-    """GitPython's command class; importing it would look for git by itself, with everyone's environment."""
-    asked = os.environ.get("GIT_PYTHON_REFRESH")
-    os.environ["GIT_PYTHON_REFRESH"] = "quiet"
+    """GitPython's command class; its import would run `git version` by itself, with everyone's environment and no time-out."""
+    theirs = {"GIT_PYTHON_REFRESH": "quiet", "GIT_PYTHON_GIT_EXECUTABLE": "/nonexistent/git"}
+    before = {name: os.environ.get(name) for name in theirs}
+    os.environ.update(theirs)
     try:
         from git.cmd import Git as Door
     finally:
-        if asked is None:
-            del os.environ["GIT_PYTHON_REFRESH"]
-        else:
-            os.environ["GIT_PYTHON_REFRESH"] = asked
+        for name, value in before.items():
+            os.environ.pop(name)
+            if value is not None:
+                os.environ[name] = value
     return Door
 
 
