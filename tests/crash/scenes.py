@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -110,13 +110,14 @@ def runner(scene: Scene) -> Iterator[Runner]:
 TORN = "journal.jsonl.torn"
 OID = re.compile(r"\b[0-9a-f]{40}\b")
 TIMED = frozenset({
-    "seq", "at", "prev", "wall_s", "cpu_s", "seconds", "active_s", "slowest_s", "minutes", "host", "boot", "pid", "process_started",
+    "seq", "at", "prev", "host", "boot", "pid", "process_started",
+    "wall_s", "cpu_s", "seconds", "active_s", "slowest_s", "minutes",
 })  # fmt: skip
 """Keys of a journal line that tell of time, of a process or of the line's place."""
 
 
 def facts(lines: list[dict[str, Any]]) -> list[Any]:
-    """The journal's facts without times, processes and the coin; commits by their order of appearance, starts and ends left out."""
+    """The journal's facts without times, processes, the coin, starts and ends; commits by their order of appearance."""
     seen: dict[str, str] = {}
 
     def name(found: re.Match[str]) -> str:
@@ -149,7 +150,7 @@ def end(scene: Scene) -> dict[str, Any]:
         "facts": facts(scene.journal),
         "branch": history(scene),
         "refs": sorted(scene.git("for-each-ref", "--format=%(refname)").split()),
-        "pinned": sorted(_git(private(scene), "for-each-ref", "--format=%(refname) %(tree)").split("\n")),
+        "pinned": sorted(git(private(scene), "for-each-ref", "--format=%(refname) %(tree)").split("\n")),
         "results": [row[:1] + row[2:] for row in rows(scene)],
         "attempts": [_attempt(json.loads(line)) for line in _read(scene, "experiments.jsonl").splitlines()],
         "winner": json.loads(_read(scene, "current_winner.json"))["metric"],
@@ -199,7 +200,7 @@ def left(scene: Scene) -> list[str]:
     return sorted(OID.sub("commit", name) for name in names)
 
 
-def _git(where: Path, *words: str) -> str:
+def git(where: Path, *words: str) -> str:
     return subprocess.run(
         ["git", "--git-dir", os.fspath(where), *words], capture_output=True, text=True, check=True
     ).stdout.strip()
@@ -258,9 +259,6 @@ def _words(proc: Path) -> bytes:
 
 
 def _tells(proc: Path) -> bytes:
-    told = _words(proc)
-    try:
-        told += os.fsencode(os.readlink(proc / "cwd")) + (proc / "mountinfo").read_bytes()
-    except OSError:
-        pass
-    return told
+    with suppress(OSError):  # it ended, or is not ours to look at
+        return _words(proc) + os.fsencode((proc / "cwd").readlink()) + (proc / "mountinfo").read_bytes()
+    return _words(proc)
