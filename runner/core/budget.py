@@ -27,6 +27,7 @@ class Session:
     active_s: float
 
 
+EXHAUSTED = "proposals_exhausted"
 REMEASURE_SHARE = 0.1
 """Of the wall clock, what the honest total may take at most."""
 TOTALS = frozenset({"budget.turns", "budget.wall_clock", "budget.tokens", "budget.cost_usd", "budget.saturation"})
@@ -35,6 +36,11 @@ TOTALS = frozenset({"budget.turns", "budget.wall_clock", "budget.tokens", "budge
 
 def is_total(end: Ending) -> bool:
     return end.rule in TOTALS
+
+
+def is_final(end: Ending) -> bool:
+    """Whether the campaign is over as far as anyone can tell, so that its honest total is due."""
+    return is_total(end) or end.rule == EXHAUSTED
 
 
 def left(state: State, bounds: Budget, session: Session) -> Left:
