@@ -174,3 +174,25 @@ def test_a_winners_branch_that_somebody_moved_is_named_with_the_way_back(make: M
     scene.git("branch", "-f", "research/scene", kept)
     assert scene.play()[0] == 0
     assert scene.statuses == ["keep", "keep"]
+
+
+def test_a_lock_on_the_persons_index_disturbs_nobody(make: Make) -> None:
+    scene = make()
+    scene.write({".git/index.lock": ""})
+    assert scene.play()[0] == 0
+    assert scene.statuses == ["keep"]
+    assert (scene.repo / ".git/index.lock").exists(), "it is not ours to remove"
+
+
+def test_a_branch_that_another_git_holds_is_moved_by_the_next_start(make: Make) -> None:
+    scene = make()
+    lock = scene.repo / ".git/refs/heads/research/scene.lock"
+    lock.parent.mkdir(parents=True)
+    lock.touch()
+    with pytest.raises(RepoError, match=r"branch research/scene could not be moved: .*scene\.lock.*File exists"):
+        scene.play()
+    assert (scene.statuses, scene.branch, scene.facts("Settled")) == (["keep"], [], [])
+    lock.unlink()
+    assert scene.play()[0] == 0
+    assert (scene.statuses, len(scene.branch)) == (["keep"], 1), "the verdict that was written is carried out, once"
+    assert [line["incumbent"] for line in scene.facts("Settled")] == scene.branch
