@@ -12,7 +12,6 @@ from runner.core.errors import CampaignError
 from runner.core.events import Change, Check, Gated, GateKind, Proposed
 from runner.core.models import Basis, Oid, Status, TurnNo
 from runner.core.state import State, TurnRecord
-from runner.core.surface import reserved
 from runner.processes import Finished
 
 
@@ -67,7 +66,7 @@ def scope(bench: Bench, proposed: Proposed) -> Refusal | None:
 
 def _faults(bench: Bench, change: Change) -> Iterator[str]:
     for path in filter(None, (change.old, change.path)):
-        why = reserved(path) or bench.surface.refusal(path)
+        why = bench.surface.refusal(path)
         if why:
             yield f"{path} {_what(change)}: {why}"
     if change.new_mode == "120000":

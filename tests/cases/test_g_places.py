@@ -50,10 +50,12 @@ def test_the_persons_own_branch_is_never_the_winners(make: Make) -> None:
 def test_files_that_tell_git_what_to_do_are_refused_wherever_they_lie(make: Make) -> None:
     scene = make()
     workers = {
-        "echo '* -diff' > src/.gitattributes": "src/.gitattributes",
+        "echo '* -diff' > src/.gitattributes": "src/.gitattributes added: has the name .gitattributes, which tells git",
         "echo 'gitdir: /etc' > src/.git": "src/.git is a repository inside the tree",
         "mkdir src/.GIT; echo x > src/.GIT/config": "src/.GIT is a repository inside the tree",
         "echo x > src/.gitmodules": "src/.gitmodules",
+        "echo x > \"src/.git$(printf '\\342\\200\\214')attributes\"": r"src/.git\u200cattributes added: has the name",
+        "echo x > \"src/.GitModules$(printf '\\357\\273\\277')\"": r"src/.GitModules\ufeff added: has the name",
         "echo 'src/*' > .gitignore; echo x > src/hidden": ".gitignore added: is outside writable_paths",
         "rm -rf * .git .gitignore": "exp/evaluate.sh deleted",
         "echo x > SRC; echo y > src/A.TXT": "src/A.TXT differs from src/a.txt only in case",
