@@ -14,7 +14,7 @@ from runner.core.contract import RESEARCH_PYTHON, Argv, Contract
 from runner.core.errors import CampaignError
 from runner.core.events import Json
 from runner.core.models import Oid, TurnNo
-from runner.core.news import News, Phase, PhaseName
+from runner.core.news import News, Phase, PhaseName, Warned
 from runner.core.policy import Policy
 from runner.core.schemas import Schema
 from runner.core.surface import Surface
@@ -44,6 +44,10 @@ class World:
     token: Callable[[int], bytes]
     now: Callable[[], str]
     monotonic: Callable[[], float]
+
+
+ARTIFACTS_LIMIT = 8 << 20
+"""Bytes that one attempt may leave in artifacts/."""
 
 
 @dataclass(slots=True)
@@ -95,10 +99,18 @@ class Bench:
     def tell(self, turn: TurnNo, phase: PhaseName, detail: str = "") -> None:
         self.news(Phase(turn, phase, detail))
 
-    def artifacts(self, turn: TurnNo) -> Path:
-        path = self.experiment / "artifacts" / f"attempt_{turn:04d}"
-        path.mkdir(parents=True, exist_ok=True)
-        return path
+    def keep(self, turn: TurnNo, name: str, text: str | bytes) -> None:
+        """Lay something of an attempt aside for the person; it never stops a run, and an attempt's whole is bounded."""
+        path = self.experiment / "artifacts" / f"attempt_{turn:04d}" / name
+        data = text.encode("utf-8", "backslashreplace") if isinstance(text, str) else text
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            kept = sum(
+                p.stat().st_size for p in (self.experiment / "artifacts" / f"attempt_{turn:04d}").rglob("*") if p.is_file()
+            )
+            path.write_bytes(data[: max(0, ARTIFACTS_LIMIT - kept)])
+        except OSError as error:
+            self.news(Warned(f"{path.name} of attempt {turn} was not kept: {error.strerror}"))
 
     @property
     def network(self) -> bool:

@@ -41,10 +41,10 @@ def remeasure(bench: Bench, ledger: Ledger) -> None:
     if state.remeasured is not None and state.remeasured.incumbent == incumbent:
         return
     wanted = 1 if calibrated.primary.deterministic else FRESH_PAIRS
+    bench.tell(OUTSIDE, "remeasure", f"{wanted} {'pair' if wanted == 1 else 'pairs'}")
     while len(ledger.state.pairs) < wanted:
         bench.pause()
         number = len(ledger.state.pairs) + 1
-        bench.tell(OUTSIDE, "remeasure", f"pair {number} of {wanted}")
         fact = measure.pair(bench, OUTSIDE, number, origin.baseline, incumbent, calibrated.slowest_s)
         ledger.record(fact, OUTSIDE)
     total = decision.remeasured(bench.policy, calibrated, ledger.state.pairs)

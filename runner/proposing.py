@@ -189,7 +189,7 @@ def _lay_out(bench: Bench, place: Desk, launch: Launch, turn: OpenTurn, prompt: 
     place.input.mkdir()
     for name, data in {**launch.files, PROMPT: prompt}.items():
         (place.input / name).write_bytes(data)
-    (bench.artifacts(turn.turn) / PROMPT).write_bytes(prompt)
+    bench.keep(turn.turn, PROMPT, prompt)
 
 
 def _run(bench: Bench, place: Desk, launch: Launch, incumbent: Oid) -> Finished:
@@ -222,12 +222,11 @@ def _run(bench: Bench, place: Desk, launch: Launch, incumbent: Oid) -> Finished:
 
 def _keep(bench: Bench, turn: TurnNo, finished: Finished) -> None:
     """The agent's own output and answer, beside the prompt, for the person."""
-    folder = bench.artifacts(turn)
-    (folder / "agent_stdout.txt").write_text(finished.stdout.text(), encoding="utf-8")
-    (folder / "agent_stderr.txt").write_text(finished.stderr.text(), encoding="utf-8")
+    bench.keep(turn, "agent_stdout.txt", finished.stdout.text())
+    bench.keep(turn, "agent_stderr.txt", finished.stderr.text())
     answer = _answer(desk(bench))
     if answer is not None:
-        (folder / ANSWER).write_bytes(answer)
+        bench.keep(turn, ANSWER, answer)
 
 
 def _answer(place: Desk) -> bytes | None:
@@ -319,5 +318,5 @@ def _commit(bench: Bench, turn: OpenTurn, harvest: Harvest) -> Oid:
     trailers = {"Research-Attempt": f"{turn.turn:04d}", "Research-Experiment": bench.contract.id}
     commit = bench.private.commit(harvest.imported.tree, turn.incumbent, harvest.answer.message, turn.opened_at, trailers)
     bench.private.pin(f"refs/turn/{turn.turn:04d}", commit)
-    (bench.artifacts(turn.turn) / "diff.patch").write_bytes(bench.private.diff(turn.incumbent, commit))
+    bench.keep(turn.turn, "diff.patch", bench.private.diff(turn.incumbent, commit))
     return commit
