@@ -3,7 +3,7 @@
 import hashlib
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 from typing import Protocol
 
@@ -242,4 +242,12 @@ def run_in_side(
     )
     if finished.cancelled:
         raise Halt
-    return finished
+    return _by_the_persons_path(bench, finished)
+
+
+def _by_the_persons_path(bench: Bench, finished: Finished) -> Finished:
+    """Why a program was not started, naming the file that a person can mend and not the copy that was to run."""
+    if finished.not_started is None:
+        return finished
+    inside, theirs = str(bench.sandbox.places.experiment), str(bench.experiment)
+    return replace(finished, not_started=finished.not_started.replace(inside, theirs))

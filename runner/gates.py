@@ -14,7 +14,6 @@ from runner.core.errors import CampaignError
 from runner.core.events import Change, Check, Gated, GateKind, Proposed
 from runner.core.models import Basis, Oid, Status, TurnNo
 from runner.core.state import OpenTurn, State, TurnRecord
-from runner.core.surface import reserved
 from runner.processes import Finished
 
 
@@ -72,7 +71,7 @@ def scope(bench: Bench, incumbent: Oid, proposed: Proposed) -> Refusal | None:
 
 def _faults(bench: Bench, change: Change, before: set[str], after: set[str]) -> Iterator[str]:
     for path in filter(None, (change.old, change.path)):
-        why = reserved(path) or bench.surface.refusal(path) or names.refusal(path, before, after, sys.stdlib_module_names)
+        why = bench.surface.refusal(path) or names.refusal(path, before, after, sys.stdlib_module_names)
         if why:
             yield f"{path} {_what(change)}: {why}"
     if change.new_mode == "120000":
