@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests import playground
-from tests.crash.scenes import survivors
+from tests.crash.scenes import alive, survivors
 from tests.playground import Scene
 
 EVALUATE = """\
@@ -27,9 +27,8 @@ echo "METRIC size=$size"
 """
 """Waits on a candidate for as long as the person's gate is shut."""
 WORK = "#!/bin/sh\nwhile [ -e gate/work ]; do sleep 0.05; done\n" + playground.SHORTEN.removeprefix("#!/bin/sh\n")
-WORKING, MEASURING = "turn 1   the agent works", "turn 1   measuring: pair 1"
-STEPS = {"work": (WORKING, "Worked"), "evaluate": (MEASURING, "Measured")}
-"""Each gate's step: how the runner tells of its beginning, the fact that it ends with."""
+STEPS = {"work": ("worker.sh", "Worked"), "evaluate": ("evaluate.sh", "Measured")}
+"""Each gate's step: the program that waits in it, the fact that it ends with."""
 SOON_S = 8.0
 
 
@@ -58,6 +57,15 @@ class Run:
             if line.startswith(text):
                 return
         raise AssertionError(f"ended without {text!r}: {self.process.wait()}")
+
+    def waits(self, gate: str = "evaluate") -> None:
+        """Until the gate's program has begun to wait in turn 1."""
+        self.until("turn 1   the agent works" if gate == "work" else "turn 1   gates passed")
+        program = STEPS[gate][0]
+        until = time.monotonic() + 20
+        while not any(program in line for line in alive(self.scene)):
+            assert time.monotonic() < until, f"{program} was never begun"
+            time.sleep(0.02)
 
     def end(self, within_s: float = 30.0) -> int:
         """The exit code; what is still said is thrown away."""
@@ -105,10 +113,10 @@ def go_on(scene: Scene, *words: str) -> None:
 @pytest.mark.parametrize("gate", STEPS)
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_one_signal_lets_the_step_end_and_the_same_command_goes_on(scene: Scene, number: signal.Signals, gate: str) -> None:
-    said, fact = STEPS[gate]
+    _, fact = STEPS[gate]
     path = shut(scene, gate)
     with running(scene) as run:
-        run.until(said)
+        run.waits(gate)
         os.killpg(run.process.pid, number)  # a terminal sends it to all that it started
         time.sleep(0.3)
         assert run.process.poll() is None, "it waits for the step"
@@ -124,10 +132,10 @@ def test_one_signal_lets_the_step_end_and_the_same_command_goes_on(scene: Scene,
 
 @pytest.mark.parametrize("gate", STEPS)
 def test_two_signals_end_it_at_once_and_the_step_is_nobodys_fault(scene: Scene, gate: str) -> None:
-    said, fact = STEPS[gate]
+    _, fact = STEPS[gate]
     path = shut(scene, gate)
     with running(scene) as run:
-        run.until(said)
+        run.waits(gate)
         os.killpg(run.process.pid, signal.SIGINT)
         time.sleep(0.1)
         os.killpg(run.process.pid, signal.SIGINT)
@@ -162,7 +170,7 @@ def test_two_signals_during_the_calibration_lose_the_pair_under_way_alone(scene:
 def test_many_signals_are_one_stop(scene: Scene) -> None:
     shut(scene, "evaluate")
     with running(scene) as run:
-        run.until(MEASURING)
+        run.waits()
         for _ in range(20):
             os.killpg(run.process.pid, signal.SIGINT)
             time.sleep(0.01)
@@ -180,7 +188,7 @@ def test_many_signals_are_one_stop(scene: Scene) -> None:
 def test_a_stop_file_ends_a_run_after_its_step_and_holds_the_next_until_it_is_removed(scene: Scene) -> None:
     path = shut(scene, "evaluate")
     with running(scene) as run:
-        run.until(MEASURING)
+        run.waits()
         (scene.experiment / "STOP").touch()
         path.unlink()
         assert run.end() == 0
@@ -199,7 +207,7 @@ def test_a_stop_file_ends_a_run_after_its_step_and_holds_the_next_until_it_is_re
 def test_the_verb_stop_ends_a_run_and_waits_for_its_end(scene: Scene, words: tuple[str, ...]) -> None:
     path = shut(scene, "evaluate")
     with running(scene) as run:
-        run.until(MEASURING)
+        run.waits()
         argv = [sys.executable, "-m", "runner.cli", "stop", os.fspath(scene.experiment), *words]
         with subprocess.Popen(argv, cwd=playground.CLONE, env=scene.environment(), stdout=-1, stderr=-1, text=True) as asking:
             if not words:
@@ -222,7 +230,7 @@ def test_the_verb_stop_ends_a_run_and_waits_for_its_end(scene: Scene, words: tup
 def test_a_run_whose_reader_is_gone_works_to_its_end(scene: Scene) -> None:
     path = shut(scene, "evaluate")
     with running(scene) as run:
-        run.until(MEASURING)
+        run.waits()
         assert run.process.stdout is not None
         run.process.stdout.close()
         path.unlink()
@@ -234,7 +242,7 @@ def test_a_run_whose_reader_is_gone_works_to_its_end(scene: Scene) -> None:
 def test_a_second_runner_is_refused_by_the_pid_of_the_first_which_goes_on_undisturbed(scene: Scene) -> None:
     path = shut(scene, "evaluate")
     with running(scene) as run:
-        run.until(MEASURING)
+        run.waits()
         before = scene.journal
         for _ in range(2):
             second = scene.command(os.fspath(scene.experiment), "--max-turns", "1")
@@ -262,7 +270,7 @@ def known_to_the_journal(scene: Scene) -> None:
 def test_a_journal_that_cannot_grow_stops_the_run_and_nothing_has_moved(scene: Scene) -> None:
     path = shut(scene, "evaluate")
     with running(scene) as run:
-        run.until(MEASURING)
+        run.waits()
         before = (scene.experiment / "journal.jsonl").read_bytes()
         _, most = resource.prlimit(run.process.pid, resource.RLIMIT_FSIZE)
         resource.prlimit(run.process.pid, resource.RLIMIT_FSIZE, (len(before) + 100, most))

@@ -1,6 +1,7 @@
 """A campaign that can be played again, a runner to kill in it, and what of it has to be the same at the end."""
 
 import difflib
+import itertools
 import json
 import os
 import re
@@ -117,13 +118,14 @@ TIMED = frozenset({
 
 
 def facts(lines: list[dict[str, Any]]) -> list[Any]:
-    """The journal's facts without times, processes, the coin, starts and ends; commits by their order of appearance."""
+    """The facts up to the first end, without times, processes, the coin and starts; commits by their order of appearance."""
     seen: dict[str, str] = {}
 
     def name(found: re.Match[str]) -> str:
         return seen.setdefault(found[0], f"commit {len(seen)}")
 
-    kept = [_timeless(line) for line in lines if line["kind"] not in ("Started", "Stopped")]
+    until_stopped = itertools.takewhile(lambda line: line["kind"] != "Stopped", lines)
+    kept = [_timeless(line) for line in until_stopped if line["kind"] != "Started"]
     return [json.loads(OID.sub(name, json.dumps(line))) for line in kept]
 
 
@@ -194,10 +196,10 @@ def private(scene: Scene) -> Path:
 
 
 def left(scene: Scene) -> list[str]:
-    """The names two floors deep in the state directory; commits by what they are."""
+    """The names two floors deep in the state directory; of commits, that there are some."""
     top = state(scene)
     names = (p.relative_to(top).as_posix() for depth in ("*", "*/*") for p in top.glob(depth) if "repo.git" not in p.parts)
-    return sorted(OID.sub("commit", name) for name in names)
+    return sorted({OID.sub("commit", name) for name in names})
 
 
 def git(where: Path, *words: str) -> str:
@@ -225,6 +227,8 @@ def _broken(scene: Scene) -> Iterator[str]:
             yield f"fsck {where.name}: {done.returncode} {told}"
 
 
+TREES = 3
+"""Pristine trees at rest: the two sides of a turn, and one to turn into the next."""
 LITTER = re.compile(r"(\.lock|\.half|\.tmp|^tmp_|^\.tmp|~)")
 
 
@@ -233,20 +237,28 @@ def _litter(scene: Scene) -> Iterator[str]:
     for root in roots:
         yield from (f"left over: {p}" for p in root.rglob("*") if LITTER.search(p.name))
     yield from (f"left over: {p}" for p in state(scene).iterdir() if LITTER.search(p.name))
+    trees = sorted(p.name for p in (state(scene) / "trees").iterdir())
+    whole = {name for name in trees if f"{name}.made" in trees}
+    if len(whole) > TREES or len(trees) > 2 * len(whole):
+        yield f"left over: of {trees}"
 
 
 def alive(scene: Scene) -> list[str]:
     """Processes that work on the scene: by their words, their folder, or what is mounted for them."""
-    mark = os.fspath(scene.repo.parent).encode()
+    mark = "/".join(scene.repo.parent.parts[-2:]).encode()  # a mount tells its source's path below the disk it is on
     others = (p for p in Path("/proc").iterdir() if p.name.isdigit() and int(p.name) != os.getpid())
     ours = [p for p in others if mark in _tells(p) and os.fspath(DRIVER).encode() not in _words(p)]
     return [f"alive: {p.name} {' '.join(os.fsdecode(_words(p)).split(chr(0)))}" for p in ours]
 
 
-def survivors(scene: Scene, limit_s: float = 5.0) -> list[str]:
-    """What still lives some moments after a kill: the runner's death is told to its children, who take a moment to die."""
+UNBORN = "/bwrap "
+"""A sandbox that was being made at a kill waits for the next start to end it; it has begun nothing."""
+
+
+def survivors(scene: Scene, but: str = "nothing", limit_s: float = 5.0) -> list[str]:
+    """What still lives some moments after a run, `but` what is called so: what its death ends takes a moment to die."""
     until = time.monotonic() + limit_s
-    while (found := alive(scene)) and time.monotonic() < until:
+    while (found := [line for line in alive(scene) if but not in line]) and time.monotonic() < until:
         time.sleep(0.02)
     return found
 
@@ -260,5 +272,7 @@ def _words(proc: Path) -> bytes:
 
 def _tells(proc: Path) -> bytes:
     with suppress(OSError):  # it ended, or is not ours to look at
-        return _words(proc) + os.fsencode((proc / "cwd").readlink()) + (proc / "mountinfo").read_bytes()
+        mounts = [line.split(b" ") for line in (proc / "mountinfo").read_bytes().splitlines()]
+        sources = [b" ".join((*m[3:4], *m[5:])) for m in mounts]  # where a thing is mounted says nothing: others inherit that
+        return b"\n".join((_words(proc), os.fsencode((proc / "cwd").readlink()), *sources))
     return _words(proc)
