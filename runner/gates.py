@@ -1,4 +1,4 @@
-"""The yes or no before measuring: scope, no change, duplicate, then the screen and the guards; the first refusal ends it."""
+"""The yes or no before measuring: scope, no change, duplicate, build, screen and guards; the first refusal ends it."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -6,14 +6,18 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from runner.bench import Bench, run_in_side
-from runner.core.contract import Guard
+from runner.bench import Bench
+from runner.core.contract import Build, Guard
 from runner.core.errors import CampaignError
 from runner.core.events import Change, Check, Gated, GateKind, Proposed
 from runner.core.models import Basis, Oid, Status, TurnNo
+from runner.core.news import Warned
 from runner.core.state import State, TurnRecord
 from runner.core.surface import reserved
+from runner.ends import fault, keep_log
+from runner.preparing import build, built, same_outputs
 from runner.processes import Finished
+from runner.sides import run_in_side
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,15 +36,17 @@ def gate(bench: Bench, state: State, turn: TurnNo, proposed: Proposed) -> Gated:
     for kind, name, look in _gates(bench, state, proposed, bench.artifacts(turn) / "gates"):
         bench.tell(turn, "gate", name)
         start = bench.world.monotonic()
-        refusal = look()
+        found = look()
         seconds = round(bench.world.monotonic() - start, 6)
-        checks.append(Check(kind, name, refusal is None, refusal.reason if refusal else "", seconds))
-        if refusal:
-            return Gated(tuple(checks), refusal.status, refusal.basis, refusal.twin)
+        if isinstance(found, Refusal):
+            checks.append(Check(kind, name, False, found.reason, seconds))
+            return Gated(tuple(checks), found.status, found.basis, found.twin)
+        checks.append(Check(kind, name, True, found or "", seconds))
     return Gated(tuple(checks), None, None)
 
 
-_Look = Callable[[], Refusal | None]
+_Look = Callable[[], Refusal | str | None]
+"""A gate that lets through may have something to say all the same."""
 
 
 def _gates(bench: Bench, state: State, proposed: Proposed, log: Path) -> Iterator[tuple[GateKind, str, _Look]]:
@@ -50,6 +56,10 @@ def _gates(bench: Bench, state: State, proposed: Proposed, log: Path) -> Iterato
     yield "duplicate", "duplicate", lambda: duplicate(state, proposed)
     candidate = proposed.candidate
     assert candidate is not None, "no_change lets no empty candidate through"
+    incumbent = state.incumbent
+    assert incumbent is not None, "CampaignOpened names the incumbent"
+    if bench.contract.build:
+        yield "build", "build", partial(builds, bench, incumbent, candidate, log, bench.contract.build)
     if bench.contract.screen:
         yield "screen", "screen", lambda: screen(bench, candidate, log)
     for guard in bench.contract.guards:
@@ -104,44 +114,36 @@ def _told(record: TurnRecord) -> bool:
     return record.candidate is not None and record.decided.status.is_verdict and record.decided.status is not Status.DUPLICATE
 
 
+def builds(bench: Bench, incumbent: Oid, candidate: Oid, log: Path, wanted: Build) -> Refusal | str | None:
+    """The candidate's own build; its failure is the candidate's. A build that changes nothing lets through, and says so."""
+    built(bench, incumbent, wanted)
+    ended = build(bench, candidate, wanted)
+    if ended is not None:
+        finished, wrong = ended
+        keep_log(log, "build", finished)
+        if wrong:
+            basis = Basis.EVALUATION_TIMEOUT if finished.timed_out else Basis.EVALUATION_FAILED
+            return Refusal(f"build: {wrong}", Status.CRASH, basis)
+    if not same_outputs(bench, incumbent, candidate):
+        return None
+    same = "the build made the very same files as the incumbent's: a change without effect, or a stale build"
+    bench.news(Warned(same, "if it should differ, let the build make everything anew"))
+    return same
+
+
 def screen(bench: Bench, commit: Oid, log: Path) -> Refusal | None:
     contract = bench.contract
     finished = run_in_side(bench, commit, (*contract.screen, bench.settings_argument()), contract.timeouts.screen_s)
     keep_log(log, "screen", finished)
-    fault = _fault(finished, contract.timeouts.screen_s)
-    return Refusal(f"screen: {fault}", Status.REJECTED, Basis.SCREEN_FAILED) if fault else None
+    wrong = fault(finished, contract.timeouts.screen_s)
+    return Refusal(f"screen: {wrong}", Status.REJECTED, Basis.SCREEN_FAILED) if wrong else None
 
 
 def guarded(bench: Bench, commit: Oid, log: Path, guard: Guard) -> Refusal | None:
     finished = run_in_side(bench, commit, guard.run, guard.timeout_s)
     keep_log(log, guard.name, finished)
-    fault = _fault(finished, guard.timeout_s) or _uncounted(guard, finished)
-    return Refusal(f"guard {guard.name}: {fault}", Status.REJECTED, Basis.GUARD_FAILED) if fault else None
-
-
-def keep_log(folder: Path, name: str, finished: Finished) -> None:
-    """What a gate's command said, for the person who wonders why it refused."""
-    folder.mkdir(exist_ok=True)
-    file = re.sub(r"[^A-Za-z0-9_.-]+", "_", name)
-    text = f"{finished.stdout.text()}\n--- stderr ---\n{finished.stderr.text()}\n"
-    (folder / f"{file}.log").write_text(text, encoding="utf-8")
-
-
-def _fault(finished: Finished, timeout_s: float) -> str | None:
-    if finished.not_started:
-        return f"could not be started: {finished.not_started}"
-    if finished.timed_out:
-        return f"no end after {timeout_s:g} s"
-    if finished.ok:
-        return None
-    how = f"signal {finished.signal}" if finished.signal is not None else f"exit code {finished.exit_code}"
-    return f"{how}; {last_words(finished)}"
-
-
-def last_words(finished: Finished, limit: int = 400) -> str:
-    """The end of what a child said, for one line of a message."""
-    said = (finished.stderr.text().strip() or finished.stdout.text().strip()).splitlines()
-    return " | ".join(line.strip() for line in said[-4:])[-limit:] or "it said nothing"
+    wrong = fault(finished, guard.timeout_s) or _uncounted(guard, finished)
+    return Refusal(f"guard {guard.name}: {wrong}", Status.REJECTED, Basis.GUARD_FAILED) if wrong else None
 
 
 def _uncounted(guard: Guard, finished: Finished) -> str | None:
@@ -156,9 +158,11 @@ def _uncounted(guard: Guard, finished: Finished) -> str | None:
 
 
 def hold_on_incumbent(bench: Bench, incumbent: Oid) -> None:
-    """The screen and every guard on the incumbent itself, once, before any agent; CampaignError where one fails there."""
+    """The evaluator's own tests, the screen and every guard, on the incumbent itself, once, before any agent; CampaignError
+    where one fails there."""
     log = bench.artifacts(TurnNo(0)) / "gates"
-    looks: list[_Look] = [partial(screen, bench, incumbent, log)] if bench.contract.screen else []
+    _test_evaluator(bench, incumbent, log)
+    looks: list[Callable[[], Refusal | None]] = [partial(screen, bench, incumbent, log)] if bench.contract.screen else []
     looks += [partial(guarded, bench, incumbent, log, guard) for guard in bench.contract.guards]
     for look in looks:
         bench.pause()
@@ -168,3 +172,19 @@ def hold_on_incumbent(bench: Bench, incumbent: Oid) -> None:
                 f"it already fails on the incumbent: {refusal.reason}",
                 "mend the repository or the command first: no candidate could be told from the incumbent by it",
             )
+
+
+def _test_evaluator(bench: Bench, incumbent: Oid, log: Path) -> None:
+    """commands.evaluate_test: what fails its own tests measures nothing."""
+    tests, timeout_s = bench.contract.evaluate_test, bench.contract.timeouts.evaluation_s
+    if not tests:
+        return
+    bench.pause()
+    finished = run_in_side(bench, incumbent, tests, timeout_s)
+    kept = keep_log(log, "evaluate_test", finished)
+    wrong = fault(finished, timeout_s)
+    if wrong:
+        raise CampaignError(
+            f"commands.evaluate_test, the evaluator's own tests, failed: {wrong}",
+            f"mend the evaluator or its tests first: nothing is measured by it until they pass; all they said is in {kept}",
+        )

@@ -22,6 +22,7 @@ VOIDS_AT_MOST = 3
 def play(bench: Bench, ledger: Ledger) -> None:
     """Play the next turn, or go on with the open one, to its `Settled`."""
     bench.verified.clear()
+    bench.built.clear()
     if ledger.state.current is None:
         begin(bench, ledger)
     if ledger.open_turn.decided is None:

@@ -33,6 +33,7 @@ ETC = {
 EMPTY = "etc-empty"
 SIDE = "side"
 TAKEN = ("/etc", "/proc", "/dev", "/sys", "/run", "/var/tmp")
+SCRATCH = ("/tmp",)
 OverlayKind = Literal["disk", "memory", "none"]
 
 
@@ -73,8 +74,20 @@ class Bubblewrap:
         return self.overlay == "disk"
 
     def stands_in(self, job: Job, path: Path) -> bool:
-        shown = (*map(Path, (*SYSTEM, *HARDWARE, *TAKEN)), ROOM, *self.view.roots, *(mount.room for mount in job.mounts))
-        return path in job.also_at and not any(each.is_relative_to(path) or path.is_relative_to(each) for each in shown)
+        return path in job.also_at and not any(path.is_relative_to(each) for each in self._shown(job))
+
+    def _shown(self, job: Job) -> tuple[Path, ...]:
+        return *map(Path, (*SYSTEM, *HARDWARE, *TAKEN)), ROOM, *self.view.roots, *(mount.room for mount in job.mounts)
+
+    def _standing_in(self, job: Job, path: Path) -> Iterator[str]:
+        """A link at a path of the host; where something is shown below it, one for each name at the top of the tree instead."""
+        inside = [each for each in (*self._shown(job), *map(Path, SCRATCH)) if each.is_relative_to(path)]
+        if not inside:
+            yield from ("--symlink", str(PLACES.tree), str(path))
+            return
+        for name in sorted({each.name for lower in _lowers(job) for each in lower.iterdir()}):
+            if not any(each.is_relative_to(path / name) for each in inside):
+                yield from ("--symlink", str(PLACES.tree / name), str(path / name))
 
     def with_report(self, report: Mapping[str, Json]) -> "Bubblewrap":
         return replace(self, report=report)
@@ -98,7 +111,7 @@ class Bubblewrap:
             *_shown(job.output, PLACES.output, "--bind"),
             *_shown(job.input, PLACES.input, "--ro-bind"),
             *_shown(job.experiment, PLACES.experiment, "--ro-bind"),
-            *(w for p in dict.fromkeys(job.also_at) if self.stands_in(job, p) for w in ("--symlink", str(PLACES.tree), str(p))),
+            *(word for path in dict.fromkeys(job.also_at) if self.stands_in(job, path) for word in self._standing_in(job, path)),
             *(word for mount in job.mounts for word in (KINDS[mount.mode], str(mount.host), str(mount.room))),
             *(("--remount-ro", str(PLACES.tree)) if job.tree_mode == "read_only" else ()),
             *("--remount-ro", "/", "--chdir", "/"),

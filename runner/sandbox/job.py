@@ -44,7 +44,7 @@ class Job:
                  (where the layer is an overlay, rename(2) of a directory that was there before gives EXDEV, as in containers)
     base         where the sandbox has `layers`: read-only trees seen through `tree`, the lowest first. With `keep`, `tree` then
                  holds what was written and overlayfs's marks of what was deleted; with `discard` it is such a layer itself
-    also_at      host paths at which the tree is seen too, by a link, where the sandbox `stands_in` for them
+    also_at      host paths at which the tree is seen too, by links, where the sandbox `stands_in` for them
     cwd          relative to the tree
     env          added to the base: PATH, HOME, TMPDIR, LANG, USER, LOGNAME, SHELL, PYTHONDONTWRITEBYTECODE, the homes
                  of tool chains
@@ -108,7 +108,7 @@ class Sandbox(Protocol):
         ...
 
     def stands_in(self, job: Job, path: Path) -> bool:
-        """Whether that job finds its tree at this host path too, and nothing of what the host has there."""
+        """Whether that job finds its tree at this path of `also_at`, and nothing of what the host has there but its mounts."""
         ...
 
     def run(self, job: Job, *, cancel: Cancel | None = None, on_output: OnOutput | None = None) -> Finished:

@@ -199,10 +199,22 @@ def test_the_tree_stands_in_for_a_path_of_the_host_that_is_not_shown(best: Sandb
     assert said(best.run(job)) == "read\n/research/tree/src\n"
 
 
-def test_the_tree_stands_in_for_nothing_that_is_shown(sandbox: Sandbox, tree: Path, tmp_path: Path) -> None:
-    shown = tmp_path / "persons"
-    (shown / "sub").mkdir(parents=True)
-    (shown / "sub/x").write_text("the person's\n")
-    job = sh(f"cat {shown}/sub/x", tree, also_at=(shown, Path("/usr/src")), mounts=(Mount(shown / "sub", shown / "sub"),))
+def test_the_tree_stands_in_beside_what_is_shown_of_that_path(best: Sandbox, tree: Path, tmp_path: Path) -> None:
+    persons = tmp_path / "persons"
+    (persons / "src").mkdir(parents=True)
+    (persons / "src/x").write_text("the person's\n")
+    job = sh(
+        f"cd {persons}; cat src/x README; ls src", tree, also_at=(persons,), mounts=(Mount(persons / "src", persons / "src"),)
+    )
+    assert best.stands_in(job, persons)
+    assert said(best.run(job)) == "the person's\nread\nx\n"
+
+
+def test_the_tree_stands_in_for_nothing_inside_what_is_shown(sandbox: Sandbox, tree: Path, tmp_path: Path) -> None:
+    shown = tmp_path / "shown"
+    (shown / "persons").mkdir(parents=True)
+    (shown / "persons/x").write_text("the person's\n")
+    also_at = (shown / "persons", Path("/usr/src"))
+    job = sh(f"cat {shown}/persons/x", tree, also_at=also_at, mounts=(Mount(shown, shown),))
     assert [sandbox.stands_in(job, each) for each in (*job.also_at, tmp_path)] == [False, False, False]
     assert said(sandbox.run(job)) == "the person's\n"
