@@ -4,9 +4,10 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from runner.bench import Bench
+from runner.checkouts import links
 from runner.core.contract import Build, Guard
 from runner.core.errors import CampaignError
 from runner.core.events import Change, Check, Gated, GateKind, Proposed
@@ -80,8 +81,15 @@ def _faults(bench: Bench, change: Change) -> Iterator[str]:
         why = reserved(path) or bench.surface.refusal(path)
         if why:
             yield f"{path} {_what(change)}: {why}"
+    for inside in _brought(bench) if change.kind != "D" else ():
+        if PurePath(change.path).is_relative_to(inside) or inside.is_relative_to(change.path):
+            yield f"{change.path} {_what(change)}: setup brings {inside}, which every side sees in its place"
     if change.new_mode == "120000":
         yield f"{change.path} is a symlink to {change.target}: links are not followed, so none may be added or changed"
+
+
+def _brought(bench: Bench) -> list[PurePath]:
+    return [mount.room.relative_to(bench.sandbox.places.tree) for mount in links(bench)]
 
 
 def _what(change: Change) -> str:

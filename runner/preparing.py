@@ -6,7 +6,7 @@ import platform
 from dataclasses import replace
 from pathlib import Path, PurePath
 
-from runner import files, layers
+from runner import files, making
 from runner.bench import Bench, Halt
 from runner.checkouts import job, links, names_own_files, persons, side
 from runner.core.contract import Argv, Build, Setup
@@ -44,7 +44,7 @@ def _make(
     bench: Bench, commit: Oid, place: Path, command: Argv, timeout_s: float, *, network: bool = False
 ) -> tuple[Finished, str | None]:
     """How the command ended over the commit's tree, and what is wrong with that in words; else its outputs are at `place`."""
-    layers.drop_spare(place.parent, KEPT)
+    making.drop_spare(place.parent, KEPT)
     over = side(bench, commit)
     order = job(bench, command, timeout_s, over)
     order = replace(
@@ -52,7 +52,7 @@ def _make(
         network=network or order.network,
         experiment=bench.evaluator if names_own_files(bench, command) else None,
     )
-    finished, wrong = layers.make(bench.sandbox, order, over, place, bench.at_once)
+    finished, wrong = making.make(bench.sandbox, order, over, place, bench.at_once)
     if finished.cancelled:
         raise Halt
     return finished, fault(finished, timeout_s) or wrong
@@ -79,14 +79,14 @@ def _surroundings(bench: Bench, command: Argv) -> list[Json]:
 def _brought(bench: Bench, setup: Setup, incumbent: Oid, segment: int) -> list[Mount]:
     """Run setup.run on the incumbent, with network, unless its outcome is there; what is new in it is shown to every side."""
     place = bench.state / "setup" / _setup_key(bench, setup, incumbent, segment)
-    found = layers.look(place)
+    found = making.look(place)
     if found is None:
         bench.tell(OUTSIDE, "setup", " ".join(setup.run))
         finished, wrong = _make(bench, incumbent, place, setup.run, setup.timeout_s, network=True)
         log = keep_log(bench.artifacts(OUTSIDE) / "gates", "setup", finished)
         if wrong:
             raise CampaignError(f"setup.run failed: {wrong}", f"mend it, then run the same command; all it said is in {log}")
-        found = layers.look(place)
+        found = making.look(place)
         assert found is not None, "it was made a moment ago"
         _tell(bench, found)
     return [Mount(place / path, bench.sandbox.places.tree / path) for path in found.new]
@@ -103,7 +103,7 @@ def _setup_key(bench: Bench, setup: Setup, incumbent: Oid, segment: int) -> str:
     return _key(_surroundings(bench, setup.run), named or segment)
 
 
-def _tell(bench: Bench, found: layers.Made) -> None:
+def _tell(bench: Bench, found: making.Made) -> None:
     if found.changed:
         shown = ", ".join(files.display(path) for path in found.changed[:5])
         bench.news(Warned(f"setup.run changed what the commit has: {shown}", "no side sees these changes, only what is new"))
@@ -138,7 +138,7 @@ def build(bench: Bench, commit: Oid, wanted: Build) -> tuple[Finished, str | Non
     brought: list[Json] = [str(mount.host) for mount in links(bench)]
     key = _key(_surroundings(bench, wanted.run), brought)
     place = bench.state / "builds" / f"{bench.private.tree_of(commit)}-{key}"
-    ended = None if layers.look(place) else _make(bench, commit, place, wanted.run, wanted.timeout_s)
+    ended = None if making.look(place) else _make(bench, commit, place, wanted.run, wanted.timeout_s)
     if ended is None or ended[1] is None:
         bench.built[commit] = place
     return ended
@@ -160,6 +160,6 @@ def built(bench: Bench, commit: Oid, wanted: Build) -> Path:
 
 def same_outputs(bench: Bench, one: Oid, other: Oid) -> bool:
     """Whether both builds wrote the very same files; not so where nothing was written."""
-    seen = [layers.look(bench.built[commit]) for commit in (one, other)]
+    seen = [making.look(bench.built[commit]) for commit in (one, other)]
     digests = {made.digest if made else None for made in seen}
     return len(digests) == 1 and None not in digests

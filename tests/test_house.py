@@ -19,7 +19,7 @@ FLOORS = (
     ("core",),
     ("journal", "repo", "processes", "sandbox", "host", "files", "shipped", "signals", "streams"),
     ("agents", "evaluators", "judges", "executors", "importers"),
-    ("ledger", "projections", "editable", "ends", "layers"),
+    ("ledger", "projections", "editable", "ends", "making"),
     ("bench",),
     ("checkouts", "ground", "refusals"),
     ("campaign", "gates", "measure", "noise", "opening", "preparing", "proposing", "registry", "sides", "turn"),
