@@ -66,6 +66,6 @@ def job(bench: Bench, command: Argv, timeout_s: float, tree: Path, *, env: Mappi
         timeout_s=timeout_s,
         env={"RESEARCH_PYTHON": bench.python, **(env or {})},
         mounts=links(bench),
-        network=bench.contract.sandbox.network == "host",
+        network=bench.network,
         limits=limits(bench),
     )

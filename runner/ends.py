@@ -1,8 +1,11 @@
 """How a command of the contract ended, in words for a message and in a log for the person."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
+from runner.bench import Bench
+from runner.core.models import TurnNo
 from runner.processes import Finished
 
 
@@ -24,9 +27,15 @@ def last_words(finished: Finished, limit: int = 400) -> str:
     return " | ".join(line.strip() for line in said[-4:])[-limit:] or "it said nothing"
 
 
-def keep_log(folder: Path, name: str, finished: Finished) -> Path:
+def by_the_persons_path(bench: Bench, finished: Finished) -> Finished:
+    """Why a program was not started, naming the file that a person can mend and not the copy that was to run."""
+    if finished.not_started is None:
+        return finished
+    inside, theirs = str(bench.sandbox.places.experiment), str(bench.experiment)
+    return replace(finished, not_started=finished.not_started.replace(inside, theirs))
+
+
+def keep_log(bench: Bench, turn: TurnNo, name: str, finished: Finished) -> Path:
     """What a command said, for the person who wonders about it; hands back where it stands."""
-    folder.mkdir(exist_ok=True)
-    file = folder / f"{re.sub(r'[^A-Za-z0-9_.-]+', '_', name)}.log"
-    file.write_text(f"{finished.stdout.text()}\n--- stderr ---\n{finished.stderr.text()}\n", encoding="utf-8")
-    return file
+    file = f"gates/{re.sub(r'[^A-Za-z0-9_.-]+', '_', name)}.log"
+    return bench.keep(turn, file, f"{finished.stdout.text()}\n--- stderr ---\n{finished.stderr.text()}\n")

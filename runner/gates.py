@@ -1,20 +1,22 @@
 """The yes or no before measuring: scope, no change, duplicate, build, screen and guards; the first refusal ends it."""
 
 import re
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path, PurePath
+from pathlib import PurePath
 
+from runner import files
 from runner.bench import Bench
 from runner.checkouts import links
+from runner.core import names
 from runner.core.contract import Build, Guard
 from runner.core.errors import CampaignError
 from runner.core.events import Change, Check, Gated, GateKind, Proposed
 from runner.core.models import Basis, Oid, Status, TurnNo
 from runner.core.news import Warned
-from runner.core.state import State, TurnRecord
-from runner.core.surface import reserved
+from runner.core.state import OpenTurn, State, TurnRecord
 from runner.ends import fault, keep_log
 from runner.preparing import build, built, same_outputs
 from runner.processes import Finished
@@ -31,11 +33,11 @@ class Refusal:
     twin: TurnNo | None = None
 
 
-def gate(bench: Bench, state: State, turn: TurnNo, proposed: Proposed) -> Gated:
+def gate(bench: Bench, state: State, turn: OpenTurn, proposed: Proposed) -> Gated:
     """Every check in order up to the first refusal, with its seconds."""
     checks: list[Check] = []
-    for kind, name, look in _gates(bench, state, proposed, bench.artifacts(turn) / "gates"):
-        bench.tell(turn, "gate", name)
+    for kind, name, look in _gates(bench, state, turn, proposed):
+        bench.tell(turn.turn, "gate", name)
         start = bench.world.monotonic()
         found = look()
         seconds = round(bench.world.monotonic() - start, 6)
@@ -50,35 +52,36 @@ _Look = Callable[[], Refusal | str | None]
 """A gate that lets through may have something to say all the same."""
 
 
-def _gates(bench: Bench, state: State, proposed: Proposed, log: Path) -> Iterator[tuple[GateKind, str, _Look]]:
+def _gates(bench: Bench, state: State, turn: OpenTurn, proposed: Proposed) -> Iterator[tuple[GateKind, str, _Look]]:
     """The gates in their order; lazily, since a later one needs what an earlier one has let through."""
-    yield "scope", "scope", lambda: scope(bench, proposed)
+    yield "scope", "scope", lambda: scope(bench, turn.incumbent, proposed)
     yield "no_change", "no_change", lambda: no_change(proposed)
     yield "duplicate", "duplicate", lambda: duplicate(state, proposed)
     candidate = proposed.candidate
     assert candidate is not None, "no_change lets no empty candidate through"
-    incumbent = state.incumbent
-    assert incumbent is not None, "CampaignOpened names the incumbent"
     if bench.contract.build:
-        yield "build", "build", partial(builds, bench, incumbent, candidate, log, bench.contract.build)
+        yield "build", "build", partial(builds, bench, turn, candidate, bench.contract.build)
     if bench.contract.screen:
-        yield "screen", "screen", lambda: screen(bench, candidate, log)
+        yield "screen", "screen", lambda: screen(bench, candidate, turn.turn)
     for guard in bench.contract.guards:
-        yield "guard", guard.name, partial(guarded, bench, candidate, log, guard)
+        yield "guard", guard.name, partial(guarded, bench, candidate, turn.turn, guard)
 
 
-def scope(bench: Bench, proposed: Proposed) -> Refusal | None:
+def scope(bench: Bench, incumbent: Oid, proposed: Proposed) -> Refusal | None:
     """Every path that was touched, both ends of a rename, has to be in the surface; so has what the import left out."""
-    faults = [*proposed.problems, *(f for change in proposed.changes for f in _faults(bench, change))]
+    before = {files.display(path) for path in bench.private.entries(incumbent)}
+    gone = {change.old or change.path for change in proposed.changes if change.kind in ("D", "R")}
+    after = (before - gone) | {change.path for change in proposed.changes if change.kind != "D"}
+    faults = [*proposed.problems, *(f for change in proposed.changes for f in _faults(bench, change, before, after))]
     if not faults:
         return None
     more = f" (and {len(faults) - 5} more)" if len(faults) > 5 else ""
     return Refusal("; ".join(faults[:5]) + more, Status.REJECTED, Basis.SURFACE_VIOLATION)
 
 
-def _faults(bench: Bench, change: Change) -> Iterator[str]:
+def _faults(bench: Bench, change: Change, before: set[str], after: set[str]) -> Iterator[str]:
     for path in filter(None, (change.old, change.path)):
-        why = reserved(path) or bench.surface.refusal(path)
+        why = bench.surface.refusal(path) or names.refusal(path, before, after, sys.stdlib_module_names)
         if why:
             yield f"{path} {_what(change)}: {why}"
     for inside in _brought(bench) if change.kind != "D" else ():
@@ -89,7 +92,9 @@ def _faults(bench: Bench, change: Change) -> Iterator[str]:
 
 
 def _brought(bench: Bench) -> list[PurePath]:
-    return [mount.room.relative_to(bench.sandbox.places.tree) for mount in links(bench)]
+    """What setup brings, spelled as changes are."""
+    tree = bench.sandbox.places.tree
+    return [PurePath(files.display(mount.room.relative_to(tree).as_posix())) for mount in links(bench)]
 
 
 def _what(change: Change) -> str:
@@ -122,34 +127,34 @@ def _told(record: TurnRecord) -> bool:
     return record.candidate is not None and record.decided.status.is_verdict and record.decided.status is not Status.DUPLICATE
 
 
-def builds(bench: Bench, incumbent: Oid, candidate: Oid, log: Path, wanted: Build) -> Refusal | str | None:
+def builds(bench: Bench, turn: OpenTurn, candidate: Oid, wanted: Build) -> Refusal | str | None:
     """The candidate's own build; its failure is the candidate's. A build that changes nothing lets through, and says so."""
-    built(bench, incumbent, wanted)
+    built(bench, turn.incumbent, wanted)
     ended = build(bench, candidate, wanted)
     if ended is not None:
         finished, wrong = ended
-        keep_log(log, "build", finished)
+        keep_log(bench, turn.turn, "build", finished)
         if wrong:
             basis = Basis.EVALUATION_TIMEOUT if finished.timed_out else Basis.EVALUATION_FAILED
             return Refusal(f"build: {wrong}", Status.CRASH, basis)
-    if not same_outputs(bench, incumbent, candidate):
+    if not same_outputs(bench, turn.incumbent, candidate):
         return None
     same = "the build made the very same files as the incumbent's: a change without effect, or a stale build"
     bench.news(Warned(same, "if it should differ, let the build make everything anew"))
     return same
 
 
-def screen(bench: Bench, commit: Oid, log: Path) -> Refusal | None:
+def screen(bench: Bench, commit: Oid, turn: TurnNo) -> Refusal | None:
     contract = bench.contract
     finished = run_in_side(bench, commit, (*contract.screen, bench.settings_argument()), contract.timeouts.screen_s)
-    keep_log(log, "screen", finished)
+    keep_log(bench, turn, "screen", finished)
     wrong = fault(finished, contract.timeouts.screen_s)
     return Refusal(f"screen: {wrong}", Status.REJECTED, Basis.SCREEN_FAILED) if wrong else None
 
 
-def guarded(bench: Bench, commit: Oid, log: Path, guard: Guard) -> Refusal | None:
+def guarded(bench: Bench, commit: Oid, turn: TurnNo, guard: Guard) -> Refusal | None:
     finished = run_in_side(bench, commit, guard.run, guard.timeout_s)
-    keep_log(log, guard.name, finished)
+    keep_log(bench, turn, guard.name, finished)
     wrong = fault(finished, guard.timeout_s) or _uncounted(guard, finished)
     return Refusal(f"guard {guard.name}: {wrong}", Status.REJECTED, Basis.GUARD_FAILED) if wrong else None
 
@@ -168,10 +173,10 @@ def _uncounted(guard: Guard, finished: Finished) -> str | None:
 def hold_on_incumbent(bench: Bench, incumbent: Oid) -> None:
     """The evaluator's own tests, the screen and every guard, on the incumbent itself, once, before any agent; CampaignError
     where one fails there."""
-    log = bench.artifacts(TurnNo(0)) / "gates"
-    _test_evaluator(bench, incumbent, log)
-    looks: list[Callable[[], Refusal | None]] = [partial(screen, bench, incumbent, log)] if bench.contract.screen else []
-    looks += [partial(guarded, bench, incumbent, log, guard) for guard in bench.contract.guards]
+    turn = TurnNo(0)
+    _test_evaluator(bench, incumbent, turn)
+    looks: list[Callable[[], Refusal | None]] = [partial(screen, bench, incumbent, turn)] if bench.contract.screen else []
+    looks += [partial(guarded, bench, incumbent, turn, guard) for guard in bench.contract.guards]
     for look in looks:
         bench.pause()
         refusal = look()
@@ -182,14 +187,14 @@ def hold_on_incumbent(bench: Bench, incumbent: Oid) -> None:
             )
 
 
-def _test_evaluator(bench: Bench, incumbent: Oid, log: Path) -> None:
+def _test_evaluator(bench: Bench, incumbent: Oid, turn: TurnNo) -> None:
     """commands.evaluate_test: what fails its own tests measures nothing."""
     tests, timeout_s = bench.contract.evaluate_test, bench.contract.timeouts.evaluation_s
     if not tests:
         return
     bench.pause()
     finished = run_in_side(bench, incumbent, tests, timeout_s)
-    kept = keep_log(log, "evaluate_test", finished)
+    kept = keep_log(bench, turn, "evaluate_test", finished)
     wrong = fault(finished, timeout_s)
     if wrong:
         raise CampaignError(

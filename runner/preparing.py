@@ -15,7 +15,7 @@ from runner.core.events import Json
 from runner.core.models import Oid, TurnNo
 from runner.core.news import Warned
 from runner.editable import pointing_at
-from runner.ends import fault, keep_log
+from runner.ends import by_the_persons_path, fault, keep_log
 from runner.processes import Finished
 from runner.refusals import absent_in_checkout
 from runner.sandbox import Mount
@@ -55,6 +55,7 @@ def _make(
     finished, wrong = making.make(bench.sandbox, order, over, place, bench.at_once)
     if finished.cancelled:
         raise Halt
+    finished = by_the_persons_path(bench, finished)
     return finished, fault(finished, timeout_s) or wrong
 
 
@@ -83,7 +84,7 @@ def _brought(bench: Bench, setup: Setup, incumbent: Oid, segment: int) -> list[M
     if found is None:
         bench.tell(OUTSIDE, "setup", " ".join(setup.run))
         finished, wrong = _make(bench, incumbent, place, setup.run, setup.timeout_s, network=True)
-        log = keep_log(bench.artifacts(OUTSIDE) / "gates", "setup", finished)
+        log = keep_log(bench, OUTSIDE, "setup", finished)
         if wrong:
             raise CampaignError(f"setup.run failed: {wrong}", f"mend it, then run the same command; all it said is in {log}")
         found = making.look(place)
@@ -150,7 +151,7 @@ def built(bench: Bench, commit: Oid, wanted: Build) -> Path:
         bench.tell(OUTSIDE, "build", commit[:12])
     ended = build(bench, commit, wanted)
     if ended is not None:
-        log = keep_log(bench.artifacts(OUTSIDE) / "gates", "build", ended[0])
+        log = keep_log(bench, OUTSIDE, "build", ended[0])
         if ended[1]:
             mend = f"mend the repository or the build first; all it said is in {log}"
             hint = absent_in_checkout(bench, commit)

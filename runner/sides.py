@@ -10,6 +10,7 @@ from runner.checkouts import job, side
 from runner.core.contract import Argv
 from runner.core.errors import CampaignError
 from runner.core.models import Oid
+from runner.ends import by_the_persons_path
 from runner.preparing import built
 from runner.processes import Finished
 
@@ -38,7 +39,7 @@ def run_in_side(
     finished = bench.sandbox.run(order, cancel=bench.at_once)
     if finished.cancelled:
         raise Halt
-    return finished
+    return by_the_persons_path(bench, finished)
 
 
 def _stands_in(bench: Bench, commit: Oid) -> tuple[Path, tuple[Path, ...]]:

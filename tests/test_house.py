@@ -19,9 +19,9 @@ FLOORS = (
     ("core",),
     ("journal", "repo", "processes", "sandbox", "host", "files", "shipped", "signals", "streams"),
     ("agents", "evaluators", "judges", "executors", "importers"),
-    ("ledger", "projections", "editable", "ends", "making"),
+    ("ledger", "projections", "editable", "making"),
     ("bench",),
-    ("checkouts", "ground", "refusals"),
+    ("checkouts", "ends", "ground", "refusals"),
     ("campaign", "gates", "measure", "noise", "opening", "preparing", "proposing", "registry", "sides", "turn"),
     ("cli", "stop", "tail", "views", "tui", "plain", "report", "dashboard"),
 )
