@@ -141,7 +141,13 @@ def about(contract: Contract) -> About:
 def hello(at: Bench, known: State, dirty: tuple[str, ...], options: Options) -> Hello:
     """The start in words: what will run, what the confinement holds, and to what the person consents."""
     contract, report = at.contract, at.confinement
-    named = [("evaluate", contract.evaluate), ("screen", contract.screen), *((f"guard {g.name}", g.run) for g in contract.guards)]
+    setup, build = contract.setup.run if contract.setup else (), contract.build.run if contract.build else ()
+    named = [("setup, with network", setup), ("build", build), ("evaluate_test", contract.evaluate_test)]
+    named += [
+        ("evaluate", contract.evaluate),
+        ("screen", contract.screen),
+        *((f"guard {g.name}", g.run) for g in contract.guards),
+    ]
     named += [("worker", contract.worker.command)]
     runs = [f"{name}: {' '.join(c).replace(f'{at.experiment}/', './')}" for name, c in named if c]
     waived = f" Not part of the baseline, since not committed: {', '.join(dirty[:5])}." if dirty else ""

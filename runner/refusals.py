@@ -73,7 +73,17 @@ def refuse_another_campaign(ground: Ground, known: State) -> None:
         )
 
 
-def refuse_links(bench: Bench, commit: Oid) -> None:
+def refuse_setup(bench: Bench, commit: Oid) -> None:
+    """What setup names has to be there, and may hide nothing."""
+    setup = bench.contract.setup
+    for name in setup.when_changed if setup else ():
+        file, inside = Path(bench.contract.project_root) / name, (PurePath(bench.cwd) / name).as_posix()
+        if not file.is_file() and inside not in bench.private.entries(commit):
+            raise ContractError(bench.contract.say("setup.when_changed", f"expected a file, found none at {file}"))
+    _refuse_links(bench, commit)
+
+
+def _refuse_links(bench: Bench, commit: Oid) -> None:
     """Each link has to bring something, and nothing that the commit has: that would hide what a candidate changes."""
     setup = bench.contract.setup
     tracked = [PurePath(path) for path in bench.private.entries(commit)] if setup else []

@@ -166,14 +166,16 @@ def test_each_side_imports_its_own_code_although_an_editable_install_names_the_p
     assert scene.facts("Decided")[0]["effect"] == pytest.approx(0.9)
 
 
-def test_an_import_that_only_the_persons_checkout_could_serve_fails_on_the_incumbent(make: Make) -> None:
+def test_an_import_by_the_persons_path_finds_the_sides_own_code(make: Make) -> None:
     evaluator = IMPORTS.replace("cd src\n", "")
     scene = make(files={"src/p.py": "def f():\n    return 100\n"})
     scene.write({"exp/evaluate.sh": evaluator.format(scene.repo / "src")})
     scene.commit("an editable install")
-    with pytest.raises(CampaignError, match="ModuleNotFoundError: No module named 'p'"):
-        scene.play()
-    assert scene.facts("TurnOpened") == []
+    code, seen = scene.turns("sed -i s/100/10/ src/p.py")
+    assert code == 0
+    assert scene.statuses == ["keep"], scene.reasons
+    assert scene.facts("Decided")[0]["effect"] == pytest.approx(0.9)
+    assert seen.warnings == []
 
 
 # --- W6 ---------------------------------------------------------------------------------------------
