@@ -1,6 +1,5 @@
 """Measures the code under test from outside: fresh texts go in, processor time is read off the process, answers are checked last."""
 
-import ctypes
 import json
 import os
 import random
@@ -13,14 +12,14 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))  # isolated mode leaves the script's own directory out
 
 import reference
+import walls
 
 ROUNDS = 3
 """Workers a measurement, each with texts and a hash seed of its own: where a process happens to lie in memory averages out."""
 TEXTS = 18
 WORDS = 900
-VOCABULARY = 800
+VOCABULARY = 1100
 TIMEOUT_S = 20
-PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 4, 36
 
 Request = tuple[str, str]
 
@@ -29,18 +28,11 @@ def main(arguments: Sequence[str]) -> None:
     """Measures the package in the current directory and writes the result."""
     if len(arguments) != 1 or not os.environ.get("RESEARCH_SEED", "").isdigit():
         sys.exit("Expected OUTPUT_JSON as the one argument, and RESEARCH_SEED in the environment.")
-    _shut()
+    walls.shut()
     chance = random.Random(int(os.environ["RESEARCH_SEED"]))
     seconds = sum(measured(requests(chance), chance.randrange(1 << 32)) for _ in range(ROUNDS)) / ROUNDS
     result = {"primaryMetric": {"name": "cpu_ms", "value": 1000 * seconds}}
     Path(arguments[0]).write_text(json.dumps(result) + "\n", encoding="utf-8")
-
-
-def _shut() -> None:
-    """Nobody may look into this process, and no grandchild escapes it (Linux; elsewhere neither is known)."""
-    prctl = getattr(ctypes.CDLL(None), "prctl", None)
-    if prctl is not None and (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) or prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)):
-        sys.exit("The evaluator could not close itself to the code under test (prctl).")
 
 
 def requests(chance: random.Random) -> list[Request]:
@@ -68,7 +60,7 @@ def _text(chance: random.Random, words: list[str]) -> str:
 
 
 def measured(asked: Sequence[Request], hash_seed: int) -> float:
-    """The processor seconds of one worker and all it started; ends this program where it did not answer everything rightly."""
+    """The processor seconds of one worker; ends this program where it did not answer everything rightly."""
     before = _used()
     worker = subprocess.Popen(
         [sys.executable, "-P", "-s", "-S", "-B", str(Path(__file__).with_name("worker.py"))],
@@ -76,13 +68,13 @@ def measured(asked: Sequence[Request], hash_seed: int) -> float:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        preexec_fn=walls.single(),
     )
     try:
         said, complaint = worker.communicate("".join(f"{json.dumps(pair)}\n" for pair in asked).encode(), TIMEOUT_S)
     except subprocess.TimeoutExpired:
         worker.kill()
         sys.exit(f"The code under test gave no complete answer within {TIMEOUT_S} seconds.")
-    _alone()
     seconds = _used() - before
     if worker.returncode:
         sys.exit(f"The code under test ended with {worker.returncode}: {complaint.decode('utf-8', 'replace').strip()[-300:]}")
@@ -93,17 +85,6 @@ def measured(asked: Sequence[Request], hash_seed: int) -> float:
 def _used() -> float:
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
-
-
-def _alone() -> None:
-    """Every process of the worker's has ended, and its time is counted; one that runs on is refused."""
-    while True:
-        try:
-            left, _ = os.waitpid(-1, os.WNOHANG)
-        except ChildProcessError:
-            return
-        if left == 0:
-            sys.exit("The code under test left a process running.")
 
 
 def check(asked: Sequence[Request], said: bytes) -> None:
