@@ -1,4 +1,4 @@
-"""Measures the code under test from outside: fresh texts go in, processor time is read off the process, answers are checked last."""
+"""Measures the code under test from outside: fresh texts in, processor time read off the process, answers checked last."""
 
 import json
 import os
