@@ -1,4 +1,4 @@
-"""The text statistics example as the runner meets it: a number that the code under test cannot move, and eight known proposals."""
+"""The text statistics example as the runner meets it: a number that its code cannot move, and eight known proposals."""
 
 import json
 import os
