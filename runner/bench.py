@@ -3,7 +3,7 @@
 import hashlib
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 from typing import Protocol
 
@@ -12,8 +12,9 @@ from runner.agents.plug import Plug
 from runner.core.budget import Ending
 from runner.core.contract import RESEARCH_PYTHON, Argv, Contract
 from runner.core.errors import CampaignError
+from runner.core.events import Json
 from runner.core.models import Oid, TurnNo
-from runner.core.news import News, Phase, PhaseName
+from runner.core.news import News, Phase, PhaseName, Warned
 from runner.core.policy import Policy
 from runner.core.schemas import Schema
 from runner.core.surface import Surface
@@ -21,6 +22,8 @@ from runner.evaluators.plug import Wanted
 from runner.processes import Finished, Limits
 from runner.repo import Private, UserRepo, discard, made, verify
 from runner.sandbox import Job, Mount, Sandbox
+
+OPEN_NETWORK = "agent and evaluation share the host's network (sandbox.network: true)"
 
 
 class Flag(Protocol):
@@ -41,6 +44,10 @@ class World:
     token: Callable[[int], bytes]
     now: Callable[[], str]
     monotonic: Callable[[], float]
+
+
+ARTIFACTS_LIMIT = 8 << 20
+"""Bytes that one attempt may leave in artifacts/."""
 
 
 @dataclass(slots=True)
@@ -92,10 +99,31 @@ class Bench:
     def tell(self, turn: TurnNo, phase: PhaseName, detail: str = "") -> None:
         self.news(Phase(turn, phase, detail))
 
-    def artifacts(self, turn: TurnNo) -> Path:
-        path = self.experiment / "artifacts" / f"attempt_{turn:04d}"
-        path.mkdir(parents=True, exist_ok=True)
-        return path
+    def keep(self, turn: TurnNo, name: str, text: str | bytes) -> None:
+        """Lay something of an attempt aside for the person; it never stops a run, and an attempt's whole is bounded."""
+        path = self.experiment / "artifacts" / f"attempt_{turn:04d}" / name
+        data = text.encode("utf-8", "backslashreplace") if isinstance(text, str) else text
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            kept = sum(
+                p.stat().st_size for p in (self.experiment / "artifacts" / f"attempt_{turn:04d}").rglob("*") if p.is_file()
+            )
+            path.write_bytes(data[: max(0, ARTIFACTS_LIMIT - kept)])
+        except OSError as error:
+            self.news(Warned(f"{path.name} of attempt {turn} was not kept: {error.strerror}"))
+
+    @property
+    def network(self) -> bool:
+        """Whether agent and commands share the host's network."""
+        return self.contract.sandbox.network == "host"
+
+    @property
+    def confinement(self) -> Mapping[str, Json]:
+        """What the probe found on this machine, and the network where the contract opens it."""
+        report, found = self.sandbox.report, self.sandbox.report.get("not_held")
+        if not self.network:
+            return report
+        return {**report, "tcp": True, "not_held": [OPEN_NETWORK, *(found if isinstance(found, list) else ())]}
 
     @property
     def cwd(self) -> str:
@@ -207,11 +235,19 @@ def run_in_side(
             output=output,
             experiment=bench.evaluator,
             mounts=links(bench),
-            network=bench.contract.sandbox.network == "host",
+            network=bench.network,
             limits=limits(bench),
         ),
         cancel=bench.at_once,
     )
     if finished.cancelled:
         raise Halt
-    return finished
+    return _by_the_persons_path(bench, finished)
+
+
+def _by_the_persons_path(bench: Bench, finished: Finished) -> Finished:
+    """Why a program was not started, naming the file that a person can mend and not the copy that was to run."""
+    if finished.not_started is None:
+        return finished
+    inside, theirs = str(bench.sandbox.places.experiment), str(bench.experiment)
+    return replace(finished, not_started=finished.not_started.replace(inside, theirs))

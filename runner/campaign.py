@@ -8,7 +8,7 @@ from pathlib import Path
 from runner import files, gates, opening, proposing, refusals, repo, turn
 from runner.bench import Bench, Halt, World
 from runner.core import brief
-from runner.core.budget import Ending, Session, ending, is_total, left
+from runner.core.budget import EXHAUSTED, Ending, Session, ending, is_final, is_out_of_time, is_total, left
 from runner.core.errors import JournalError, RepoError, Stop
 from runner.core.events import Abandoned, Stopped
 from runner.core.news import Face, Warned
@@ -187,10 +187,10 @@ def _over(bench: Bench, ledger: Ledger, session: Callable[[], Session]) -> Endin
     end = ending(ledger.state, bench.contract.budget, session())
     if end is None:
         exhausted = proposing.ready(bench, ledger.state)
-        end = Ending("proposals_exhausted", exhausted.reason) if exhausted else None
-    if end is not None and is_total(end):
+        end = Ending(EXHAUSTED, exhausted.reason) if exhausted else None
+    if end is not None and is_final(end):
         bench.deadline.reached = lambda: None
-        remeasure(bench, ledger)
+        remeasure(bench, ledger, lambda: is_out_of_time(ledger.state, bench.contract.budget, session()))
     return end
 
 

@@ -1,18 +1,19 @@
 """The yes or no before measuring: scope, no change, duplicate, then the screen and the guards; the first refusal ends it."""
 
 import re
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
+from runner import files
 from runner.bench import Bench, run_in_side
+from runner.core import names
 from runner.core.contract import Guard
 from runner.core.errors import CampaignError
 from runner.core.events import Change, Check, Gated, GateKind, Proposed
 from runner.core.models import Basis, Oid, Status, TurnNo
-from runner.core.state import State, TurnRecord
-from runner.core.surface import reserved
+from runner.core.state import OpenTurn, State, TurnRecord
 from runner.processes import Finished
 
 
@@ -26,11 +27,11 @@ class Refusal:
     twin: TurnNo | None = None
 
 
-def gate(bench: Bench, state: State, turn: TurnNo, proposed: Proposed) -> Gated:
+def gate(bench: Bench, state: State, turn: OpenTurn, proposed: Proposed) -> Gated:
     """Every check in order up to the first refusal, with its seconds."""
     checks: list[Check] = []
-    for kind, name, look in _gates(bench, state, proposed, bench.artifacts(turn) / "gates"):
-        bench.tell(turn, "gate", name)
+    for kind, name, look in _gates(bench, state, turn, proposed):
+        bench.tell(turn.turn, "gate", name)
         start = bench.world.monotonic()
         refusal = look()
         seconds = round(bench.world.monotonic() - start, 6)
@@ -43,31 +44,34 @@ def gate(bench: Bench, state: State, turn: TurnNo, proposed: Proposed) -> Gated:
 _Look = Callable[[], Refusal | None]
 
 
-def _gates(bench: Bench, state: State, proposed: Proposed, log: Path) -> Iterator[tuple[GateKind, str, _Look]]:
+def _gates(bench: Bench, state: State, turn: OpenTurn, proposed: Proposed) -> Iterator[tuple[GateKind, str, _Look]]:
     """The gates in their order; lazily, since a later one needs what an earlier one has let through."""
-    yield "scope", "scope", lambda: scope(bench, proposed)
+    yield "scope", "scope", lambda: scope(bench, turn.incumbent, proposed)
     yield "no_change", "no_change", lambda: no_change(proposed)
     yield "duplicate", "duplicate", lambda: duplicate(state, proposed)
     candidate = proposed.candidate
     assert candidate is not None, "no_change lets no empty candidate through"
     if bench.contract.screen:
-        yield "screen", "screen", lambda: screen(bench, candidate, log)
+        yield "screen", "screen", lambda: screen(bench, candidate, turn.turn)
     for guard in bench.contract.guards:
-        yield "guard", guard.name, partial(guarded, bench, candidate, log, guard)
+        yield "guard", guard.name, partial(guarded, bench, candidate, turn.turn, guard)
 
 
-def scope(bench: Bench, proposed: Proposed) -> Refusal | None:
+def scope(bench: Bench, incumbent: Oid, proposed: Proposed) -> Refusal | None:
     """Every path that was touched, both ends of a rename, has to be in the surface; so has what the import left out."""
-    faults = [*proposed.problems, *(f for change in proposed.changes for f in _faults(bench, change))]
+    before = {files.display(path) for path in bench.private.entries(incumbent)}
+    gone = {change.old or change.path for change in proposed.changes if change.kind in ("D", "R")}
+    after = (before - gone) | {change.path for change in proposed.changes if change.kind != "D"}
+    faults = [*proposed.problems, *(f for change in proposed.changes for f in _faults(bench, change, before, after))]
     if not faults:
         return None
     more = f" (and {len(faults) - 5} more)" if len(faults) > 5 else ""
     return Refusal("; ".join(faults[:5]) + more, Status.REJECTED, Basis.SURFACE_VIOLATION)
 
 
-def _faults(bench: Bench, change: Change) -> Iterator[str]:
+def _faults(bench: Bench, change: Change, before: set[str], after: set[str]) -> Iterator[str]:
     for path in filter(None, (change.old, change.path)):
-        why = reserved(path) or bench.surface.refusal(path)
+        why = bench.surface.refusal(path) or names.refusal(path, before, after, sys.stdlib_module_names)
         if why:
             yield f"{path} {_what(change)}: {why}"
     if change.new_mode == "120000":
@@ -104,27 +108,25 @@ def _told(record: TurnRecord) -> bool:
     return record.candidate is not None and record.decided.status.is_verdict and record.decided.status is not Status.DUPLICATE
 
 
-def screen(bench: Bench, commit: Oid, log: Path) -> Refusal | None:
+def screen(bench: Bench, commit: Oid, turn: TurnNo) -> Refusal | None:
     contract = bench.contract
     finished = run_in_side(bench, commit, (*contract.screen, bench.settings_argument()), contract.timeouts.screen_s)
-    keep_log(log, "screen", finished)
+    _keep_log(bench, turn, "screen", finished)
     fault = _fault(finished, contract.timeouts.screen_s)
     return Refusal(f"screen: {fault}", Status.REJECTED, Basis.SCREEN_FAILED) if fault else None
 
 
-def guarded(bench: Bench, commit: Oid, log: Path, guard: Guard) -> Refusal | None:
+def guarded(bench: Bench, commit: Oid, turn: TurnNo, guard: Guard) -> Refusal | None:
     finished = run_in_side(bench, commit, guard.run, guard.timeout_s)
-    keep_log(log, guard.name, finished)
+    _keep_log(bench, turn, guard.name, finished)
     fault = _fault(finished, guard.timeout_s) or _uncounted(guard, finished)
     return Refusal(f"guard {guard.name}: {fault}", Status.REJECTED, Basis.GUARD_FAILED) if fault else None
 
 
-def keep_log(folder: Path, name: str, finished: Finished) -> None:
+def _keep_log(bench: Bench, turn: TurnNo, name: str, finished: Finished) -> None:
     """What a gate's command said, for the person who wonders why it refused."""
-    folder.mkdir(exist_ok=True)
-    file = re.sub(r"[^A-Za-z0-9_.-]+", "_", name)
     text = f"{finished.stdout.text()}\n--- stderr ---\n{finished.stderr.text()}\n"
-    (folder / f"{file}.log").write_text(text, encoding="utf-8")
+    bench.keep(turn, f"gates/{re.sub(r'[^A-Za-z0-9_.-]+', '_', name)}.log", text)
 
 
 def _fault(finished: Finished, timeout_s: float) -> str | None:
@@ -157,9 +159,9 @@ def _uncounted(guard: Guard, finished: Finished) -> str | None:
 
 def hold_on_incumbent(bench: Bench, incumbent: Oid) -> None:
     """The screen and every guard on the incumbent itself, once, before any agent; CampaignError where one fails there."""
-    log = bench.artifacts(TurnNo(0)) / "gates"
-    looks: list[_Look] = [partial(screen, bench, incumbent, log)] if bench.contract.screen else []
-    looks += [partial(guarded, bench, incumbent, log, guard) for guard in bench.contract.guards]
+    turn = TurnNo(0)
+    looks: list[_Look] = [partial(screen, bench, incumbent, turn)] if bench.contract.screen else []
+    looks += [partial(guarded, bench, incumbent, turn, guard) for guard in bench.contract.guards]
     for look in looks:
         bench.pause()
         refusal = look()

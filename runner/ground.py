@@ -11,7 +11,7 @@ from runner import files, repo
 from runner.agents import AGENTS
 from runner.bench import below
 from runner.core import config
-from runner.core.contract import CheapDecision, Contract
+from runner.core.contract import CallableMetric, CheapDecision, Contract
 from runner.core.errors import ContractError
 from runner.core.surface import Surface, surface_of
 from runner.repo import UserRepo
@@ -99,6 +99,8 @@ def _supported(contract: Contract) -> None:
         "build": contract.build is not None,
         "budget.shapes": contract.budget.shapes is not None,
         "sandbox.network": contract.sandbox.network == "proxy",
+        "sandbox.devices": bool(contract.sandbox.devices),
+        "metric": isinstance(contract.metric, CallableMetric),
     }
     for key, asked in later.items():
         if asked:

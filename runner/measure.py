@@ -1,6 +1,5 @@
 """Readings in pairs: both pinned sides back to back, a private fair coin for who goes first."""
 
-import shutil
 from pathlib import Path
 
 from runner import files
@@ -13,6 +12,7 @@ from runner.processes import Finished
 
 OUTPUT = "output.json"
 OUTPUT_LIMIT = 1 << 20
+LOG_LIMIT = 64 << 10
 
 
 def pair(bench: Bench, turn: TurnNo, number: int, incumbent: Oid, candidate: Oid, limit_s: float) -> Measured:
@@ -78,9 +78,5 @@ def _output(directory: Path) -> bytes | None:
 
 def _keep_log(bench: Bench, turn: TurnNo, number: int, side: Side, finished: Finished) -> None:
     """The evaluator's own words, for the person who wonders about a reading."""
-    folder = bench.artifacts(turn) / "readings"
-    folder.mkdir(exist_ok=True)
-    if shutil.disk_usage(folder).free < OUTPUT_LIMIT:
-        return
     log = f"{finished.stdout.text()}\n--- stderr ---\n{finished.stderr.text()}\n"
-    (folder / f"pair_{number:03d}_{side}.log").write_bytes(log.encode())
+    bench.keep(turn, f"readings/pair_{number:03d}_{side}.log", log[:LOG_LIMIT])

@@ -140,7 +140,7 @@ def about(contract: Contract) -> About:
 
 def hello(at: Bench, known: State, dirty: tuple[str, ...], options: Options) -> Hello:
     """The start in words: what will run, what the confinement holds, and to what the person consents."""
-    contract, report = at.contract, at.sandbox.report
+    contract, report = at.contract, at.confinement
     named = [("evaluate", contract.evaluate), ("screen", contract.screen), *((f"guard {g.name}", g.run) for g in contract.guards)]
     named += [("worker", contract.worker.command)]
     runs = [f"{name}: {' '.join(c).replace(f'{at.experiment}/', './')}" for name, c in named if c]
@@ -192,4 +192,4 @@ def started(at: Bench, options: Options) -> Started:
     """This process, as the journal remembers it."""
     me = host.process_id()
     assert me is not None, "this process exists"
-    return Started(host.host_name(), me.boot, me.pid, me.started, at.sandbox.report, options.max_turns, options.budget_s)
+    return Started(host.host_name(), me.boot, me.pid, me.started, at.confinement, options.max_turns, options.budget_s)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, BinaryIO, Self, TextIO
 
 from runner.core.events import Decided, Entry, Settled, Started, TurnOpened
 from runner.core.models import Status, TurnNo
-from runner.core.news import Hello, Left, News, Phase, Warned
+from runner.core.news import Hello, Left, News, Phase, Running, Warned
 from runner.core.state import State
 from runner.core.text import cut, shown
 from runner.core.wording import sentence, span, told
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 Ask = Callable[[], bool]
 _LONG = frozenset({"setup", "build", "propose", "judge", "remeasure", "wait"})
 """Phases worth a line of their own; the short ones are told by the fact that ends them."""
+_EVERY = 5
+"""Pairs between two lines that tell how the bet stands; a terminal's last line tells it after each."""
 _COLOUR = {Status.KEEP: "green", Status.HELD: "yellow", Status.CRASH: "red", Status.AGENT_ERROR: "red"}
 
 
@@ -73,10 +75,15 @@ class PlainFace:
 
     def news(self, news: News) -> None:
         turn = None if isinstance(news, (Warned, Left)) else news.turn
-        if not isinstance(news, Phase) or news.name in _LONG:
+        if self._is_worth_a_line(news):
             self._line(label(turn), told(news), "yellow" if isinstance(news, Warned) else "")
-        if self._screen and isinstance(news, Phase):
+        if self._screen and isinstance(news, (Phase, Running)):
             self._screen.now(f"{label(turn)} {told(news)}".strip())
+
+    def _is_worth_a_line(self, news: News) -> bool:
+        if isinstance(news, Running):
+            return self._screen is None and news.pair % _EVERY == 0
+        return not isinstance(news, Phase) or news.name in _LONG
 
     def close(self) -> None:
         if self._screen:

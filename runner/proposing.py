@@ -7,7 +7,7 @@ from pathlib import Path, PurePath
 
 from runner import files
 from runner.agents.plug import Answer, Exhausted, Launch, Returned, Task
-from runner.bench import Bench, Halt, links, side
+from runner.bench import OPEN_NETWORK, Bench, Halt, links, side
 from runner.core.contract import Contract
 from runner.core.errors import ContractError
 from runner.core.events import Proposed, Worked
@@ -171,8 +171,10 @@ def _below(bench: Bench, incumbent: Oid) -> tuple[Path, ...]:
 
 
 def not_held(bench: Bench) -> tuple[str, ...]:
-    """The mark on every turn of a campaign whose confinement is less than namespaces; `Started` tells the rest once."""
-    found = bench.sandbox.report.get("not_held") if bench.sandbox.level < CONFINED else None
+    """The mark on every turn of a campaign with less than namespaces or an open network; `Started` tells the rest once."""
+    if bench.sandbox.level >= CONFINED:
+        return (OPEN_NETWORK,) if bench.network else ()
+    found = bench.confinement.get("not_held")
     return tuple(str(item) for item in found) if isinstance(found, (list, tuple)) else ()
 
 
@@ -187,7 +189,7 @@ def _lay_out(bench: Bench, place: Desk, launch: Launch, turn: OpenTurn, prompt: 
     place.input.mkdir()
     for name, data in {**launch.files, PROMPT: prompt}.items():
         (place.input / name).write_bytes(data)
-    (bench.artifacts(turn.turn) / PROMPT).write_bytes(prompt)
+    bench.keep(turn.turn, PROMPT, prompt)
 
 
 def _run(bench: Bench, place: Desk, launch: Launch, incumbent: Oid) -> Finished:
@@ -209,7 +211,7 @@ def _run(bench: Bench, place: Desk, launch: Launch, incumbent: Oid) -> Finished:
         mounts=(*links(bench), *(Mount(Path(p), Path(p)) for p in launch.read_only)),
         output=place.output,
         input=place.input,
-        network=bench.contract.sandbox.network == "host",
+        network=bench.network,
         timeout_s=bench.contract.timeouts.worker_s,
     )
     finished = bench.sandbox.run(job, cancel=bench.at_once)
@@ -220,12 +222,11 @@ def _run(bench: Bench, place: Desk, launch: Launch, incumbent: Oid) -> Finished:
 
 def _keep(bench: Bench, turn: TurnNo, finished: Finished) -> None:
     """The agent's own output and answer, beside the prompt, for the person."""
-    folder = bench.artifacts(turn)
-    (folder / "agent_stdout.txt").write_text(finished.stdout.text(), encoding="utf-8")
-    (folder / "agent_stderr.txt").write_text(finished.stderr.text(), encoding="utf-8")
+    bench.keep(turn, "agent_stdout.txt", finished.stdout.text())
+    bench.keep(turn, "agent_stderr.txt", finished.stderr.text())
     answer = _answer(desk(bench))
     if answer is not None:
-        (folder / ANSWER).write_bytes(answer)
+        bench.keep(turn, ANSWER, answer)
 
 
 def _answer(place: Desk) -> bytes | None:
@@ -317,5 +318,5 @@ def _commit(bench: Bench, turn: OpenTurn, harvest: Harvest) -> Oid:
     trailers = {"Research-Attempt": f"{turn.turn:04d}", "Research-Experiment": bench.contract.id}
     commit = bench.private.commit(harvest.imported.tree, turn.incumbent, harvest.answer.message, turn.opened_at, trailers)
     bench.private.pin(f"refs/turn/{turn.turn:04d}", commit)
-    (bench.artifacts(turn.turn) / "diff.patch").write_bytes(bench.private.diff(turn.incumbent, commit))
+    bench.keep(turn.turn, "diff.patch", bench.private.diff(turn.incumbent, commit))
     return commit

@@ -24,12 +24,19 @@ def refuse_dirty(ground: Ground, allow: bool) -> tuple[str, ...]:
 
 
 def refuse_foreign_branch(ground: Ground) -> None:
-    """A branch of that name that this journal did not make is never touched."""
+    """A branch of that name that this journal did not make is never touched; nor can one be made where another is in the way."""
     tip = repo.branch_tip(ground.user, ground.contract.branch)
     if tip is not None:
         raise RepoError(
             f"branch {ground.contract.branch} exists already (at {tip[:12]}), and this experiment has no journal that made it",
             f"rename or delete it (git branch -m {ground.contract.branch} NEW_NAME), or set another `branch` in {CONTRACT}",
+        )
+    other = repo.in_the_way(ground.user, ground.contract.branch)
+    if other is not None:
+        raise RepoError(
+            f"branch {ground.contract.branch} cannot be made beside branch {other}: git keeps one as a file where the other is"
+            " a directory",
+            f"rename that one (git branch -m {other} NEW_NAME), or set another `branch` in {CONTRACT}",
         )
 
 

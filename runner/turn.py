@@ -5,11 +5,12 @@ import dataclasses
 from runner import files, repo
 from runner.agents.plug import PROPOSES
 from runner.bench import Bench
-from runner.core import decision
+from runner.core import decision, evidence, stats
 from runner.core.decision import GoOn, Recalibrate, Risk, Trial
 from runner.core.errors import CampaignError
 from runner.core.events import Calibrated, Decided, Gated, Measured, Proposed, Settled, TurnOpened, Worked
 from runner.core.models import Basis, Oid, Status
+from runner.core.news import Running
 from runner.core.state import OpenTurn, State
 from runner.gates import gate
 from runner.ledger import Ledger
@@ -17,6 +18,7 @@ from runner.measure import alone, pair
 from runner.proposing import Harvest, gather, propose, work
 
 VOIDS_AT_MOST = 3
+LOST = "the candidate was lost with the state directory"
 
 
 def play(bench: Bench, ledger: Ledger) -> None:
@@ -77,9 +79,10 @@ def _judge(bench: Bench, ledger: Ledger) -> Decided:
     turn = ledger.open_turn
     proposed = turn.proposed
     assert proposed is not None, "a turn is judged when it has proposed"
-    if proposed.candidate is not None and not bench.private.exists(proposed.candidate):
-        return interrupted("the candidate was lost with the state directory")
-    gated = ledger.once(Gated, lambda: gate(bench, ledger.state, turn.turn, proposed))
+    refused = turn.gated is not None and turn.gated.status is not None
+    if proposed.candidate is not None and not refused and not bench.private.exists(proposed.candidate):
+        return interrupted(LOST)
+    gated = ledger.once(Gated, lambda: gate(bench, ledger.state, turn, proposed))
     if gated.status is not None and gated.basis is not None:
         return Decided(gated.status, gated.basis, gated.checks[-1].reason)
     assert proposed.candidate is not None, "the gates let no empty candidate through"
@@ -98,11 +101,19 @@ def _measured(bench: Bench, ledger: Ledger, candidate: Oid) -> Decided:
                 calibrated = decision.recalibrated(bench.policy, _calibrated(ledger.state), measured)
                 ledger.record(calibrated, ledger.open_turn.turn)
                 trial = _trial(bench, ledger)
-            case GoOn(wanted):
+            case GoOn(wanted, forecast):
+                _tell(bench, trial, ledger.open_turn, forecast)
                 bench.pause()
                 fact = _read(bench, ledger, candidate, wanted)
                 trial = decision.add(trial, fact)
                 _refuse_voids(trial)
+
+
+def _tell(bench: Bench, trial: Trial, turn: OpenTurn, forecast: int | None) -> None:
+    """Where a noisy measurement stands, for whoever watches."""
+    if trial.pairs and not trial.calibrated.primary.deterministic:
+        seen, stake = evidence.figures(trial), stats.wealth(trial.gain)
+        bench.news(Running(turn.turn, trial.pairs, trial.scale, seen.estimate, seen.interval, stake, 1 / trial.alpha, forecast))
 
 
 def _read(bench: Bench, ledger: Ledger, candidate: Oid, wanted: str) -> Measured:
@@ -168,6 +179,9 @@ def _settle(bench: Bench, ledger: Ledger) -> None:
     bench.tell(turn.turn, "settle")
     decided = turn.decided
     assert decided is not None, "a turn is settled when it is decided"
+    if decided.status is Status.KEEP and _is_lost(bench, turn):
+        decided = interrupted(LOST)  # this verdict takes the place of the keep, which never reached the branch
+        ledger.record(decided, turn.turn)
     if decided.status is not Status.KEEP:
         ledger.record(Settled(turn.incumbent, False), turn.turn)
         return
@@ -176,6 +190,10 @@ def _settle(bench: Bench, ledger: Ledger) -> None:
     reason = f"research {bench.contract.id}: turn {turn.turn:04d}, journal head {turn.decided_link}"
     repo.advance(bench.user, bench.private, bench.contract.branch, winner, old, reason)
     ledger.record(Settled(winner, True), turn.turn)
+
+
+def _is_lost(bench: Bench, turn: OpenTurn) -> bool:
+    return turn.proposed is None or turn.proposed.tree is None or not bench.private.exists(turn.proposed.tree)
 
 
 def _winner(bench: Bench, turn: OpenTurn, decided: Decided) -> Oid:

@@ -250,7 +250,7 @@ def test_ctrl_c_in_the_middle_leaves_nothing_behind(clone: Clone) -> None:
     child = clone.start(PIP_TAKES="30")
     clone.wait_for_install()
     os.killpg(child.pid, signal.SIGINT)
-    child.communicate(timeout=20)
+    child.communicate(timeout=90)
     assert child.returncode in (130, -signal.SIGINT)
     assert not (clone.home / ".venv").exists()
 
@@ -259,7 +259,7 @@ def test_two_first_starts_at_once_set_up_once(clone: Clone) -> None:
     first = clone.start(PIP_TAKES="1")
     clone.wait_for_install()
     second = clone.start(PIP_TAKES="1")
-    said = {child.pid: child.communicate(timeout=30) for child in (first, second)}
+    said = {child.pid: child.communicate(timeout=90) for child in (first, second)}
     assert [child.returncode for child in (first, second)] == [0, 0]
     assert [said[child.pid][0] for child in (first, second)] == [f"<{clone.home}><status>\n"] * 2
     assert said[second.pid][1] == f"research: another start is setting up {clone.home}/.venv; waiting for it\n"
@@ -274,7 +274,7 @@ def test_a_start_takes_over_from_one_that_died(clone: Clone) -> None:
     assert "waiting for it" in second.stderr.readline()
     os.killpg(first.pid, signal.SIGKILL)
     first.communicate()
-    stdout, stderr = second.communicate(timeout=30)
+    stdout, stderr = second.communicate(timeout=90)
     assert stdout == f"<{clone.home}><status>\n"
     assert "setting up" in stderr
 

@@ -44,7 +44,8 @@ def tell(face: PlainFace | JsonFace) -> None:
             face.news(Phase(TurnNo(1), "propose", "tuner"))
         face.fact(entry, state)
         if entry.seq == 11:
-            face.news(Running(TurnNo(1), 2, "ratio", 0.05, (0.01, 0.09), 12.0, 1000.0, 6))
+            face.news(Running(TurnNo(1), 4, "ratio", 0.04))
+            face.news(Running(TurnNo(1), 5, "ratio", 0.05, (0.01, 0.09), 12.0, 1000.0, 6))
     face.news(Warned("runner.log not written: No space left on device", "the run goes on"))
     face.close()
 

@@ -115,7 +115,6 @@ def test_the_summary_says_what_it_came_to(tmp_path: Path) -> None:
         ## Top experiments
 
         1. turn 1, keep, +5 % [+3 %, +7 %], ddddddddd: Sort in place
-        2. turn 2, discard, -1 % [-3 %, +1 %], ccccccccc: Unroll the \\[bold\\]loop\\[/bold\\] by \\\\x1b\\[31mhand
 
         ## Approaches tried
 

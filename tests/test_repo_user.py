@@ -303,7 +303,7 @@ def test_a_poll_while_the_person_commits_never_meets_a_lock(tmp_path: Path) -> N
 
 
 def test_a_git_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "git").write_text("#!/bin/sh\nsleep 60 &\necho $! > pid\nwait\n")
+    (tmp_path / "git").write_text(f"#!/bin/sh\nsleep 60 &\necho $! > {tmp_path}/pid\nwait\n")
     (tmp_path / "git").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     with pytest.raises(RepoError, match=r"git version did not end within 0\.5 s"):
@@ -328,3 +328,13 @@ def test_git_sees_nothing_of_the_runners_environment(tmp_path: Path, monkeypatch
 def test_gitpython_is_not_loaded_before_git_is_needed() -> None:
     code = "import sys, runner.repo, runner.files; print('git' in sys.modules)"
     assert subprocess.run((sys.executable, "-c", code), capture_output=True, text=True, check=True).stdout == "False\n"
+
+
+def test_the_import_of_the_door_runs_no_git(tmp_path: Path) -> None:
+    (tmp_path / "git").write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\nsleep 60\n")
+    (tmp_path / "git").chmod(0o755)
+    code = "from runner.repo import door; import os; door._door(); print(sorted(n for n in os.environ if n.startswith('GIT_')))"
+    env = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "GIT_PYTHON_REFRESH": "raise"}
+    done = subprocess.run((sys.executable, "-c", code), env=env, capture_output=True, text=True, timeout=30)
+    assert (done.stdout, done.stderr) == ("['GIT_PYTHON_REFRESH']\n", "")
+    assert not (tmp_path / "ran").exists()

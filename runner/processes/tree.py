@@ -2,7 +2,7 @@
 
 import contextlib
 import functools
-import json
+import marshal
 import os
 import shutil
 import signal
@@ -127,7 +127,7 @@ class Warded:
             os.close(report)
         self.pid, self.pipes = self._leader.pid, self._leader.pipes
         self._last: Ended | None = None
-        job = json.dumps(_spec(command)).encode()
+        job = marshal.dumps(_spec(command))
         self._say(len(job).to_bytes(4, "big") + job)
 
     def _say(self, words: bytes) -> None:
@@ -146,7 +146,7 @@ class Warded:
             said = pipe.read()
         if not said:  # somebody killed the warden: what it knew is lost, and what it kept may live
             return Ended(self._leader.status, None, None, ("unknown: the warden of this command was killed",))
-        report = json.loads(said)
+        report = marshal.loads(said)
         if "refused" in report:
             return Ended(None, report["refused"], None)
         return Ended(report["status"], None, report["cpu_s"], tuple(report["survivors"]))
@@ -227,7 +227,7 @@ def _spec(command: Command) -> dict[str, object]:
     return {
         "argv": list(command.argv),
         "cwd": str(command.cwd),
-        "env": dict(command.env),
+        "env": {**command.env},
         "grace_s": command.grace_s,
         **asdict(command.limits),
     }

@@ -1,6 +1,6 @@
 """The only room that speaks git."""
 
-from runner.repo.branch import advance, branch_tip, protect
+from runner.repo.branch import advance, branch_tip, in_the_way, protect
 from runner.repo.nouns import Imported, Signature, Snapshot, TreeEntry, UserRepo
 from runner.repo.pristine import discard, hide, made, seal, verify
 from runner.repo.private import Private, open_private
@@ -18,6 +18,7 @@ __all__ = [
     "discard",
     "discover",
     "hide",
+    "in_the_way",
     "last_commit_of",
     "made",
     "open_private",

@@ -26,6 +26,16 @@ def branch_tip(user: UserRepo, branch: str) -> Oid | None:
     return tip(_theirs(user), f"refs/heads/{branch}")
 
 
+def in_the_way(user: UserRepo, branch: str) -> str | None:
+    """A branch beside which git cannot make this one, because one's name would be the other's directory."""
+    parts = branch.split("/")
+    above = ["/".join(parts[:n]) for n in range(1, len(parts))]
+    asked = [f"refs/heads/{branch}/", *(f"refs/heads/{name}" for name in above)]
+    found = _theirs(user)("for-each-ref", "--format=%(refname)", *asked).text.splitlines()
+    names = [name.removeprefix("refs/heads/") for name in found]
+    return next((name for name in names if name in above or name.startswith(f"{branch}/")), None)
+
+
 def advance(user: UserRepo, private: Private, branch: str, new: Oid, old: Oid | None, reason: str) -> bool:
     """Copy `new` into the person's repository and move the branch there from `old` (None: it must not exist yet).
 

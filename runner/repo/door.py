@@ -132,8 +132,7 @@ class Git:
             _end(process)
 
     def _start(self, args: tuple[str, ...], stdin: bytes | IO[bytes]) -> "subprocess.Popen[bytes]":
-        where = self.cwd or self.work_tree or self.git_dir or Path("/")
-        handle = _door()(os.fspath(where)).execute(
+        handle = _door()("/").execute(
             self._command(args),
             istream=subprocess.PIPE if isinstance(stdin, bytes) else cast(BinaryIO, stdin),
             as_process=True,
@@ -144,7 +143,11 @@ class Git:
         return cast("subprocess.Popen[bytes]", process)
 
     def _command(self, args: tuple[str, ...]) -> tuple[str, ...]:
-        """GitPython adds to os.environ and cannot take away, so `env -i` stands before every call."""
+        """GitPython adds to os.environ and cannot take away, so `env -i` stands before every call.
+
+        It would also expand `$` and `~` in a working directory, and silently stay where it is if there is none: git goes itself.
+        """
+        where = self.cwd or self.work_tree or self.git_dir or Path("/")
         env_program, git, path = programs()
         places = (("GIT_DIR", self.git_dir), ("GIT_WORK_TREE", self.work_tree), ("GIT_INDEX_FILE", self.index))
         environment = dict(
@@ -156,6 +159,8 @@ class Git:
             "-i",
             *(f"{key}={value}" for key, value in environment.items() if value is not None),
             git,
+            "-C",
+            os.fspath(where),
             *settings,
             *args,
         )
@@ -197,16 +202,17 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
 
 @functools.cache
 def _door() -> "type[git.cmd.Git]":
-    """GitPython's command class; importing it would look for git by itself, with everyone's environment."""
-    asked = os.environ.get("GIT_PYTHON_REFRESH")
-    os.environ["GIT_PYTHON_REFRESH"] = "quiet"
+    """GitPython's command class; its import would run `git version` by itself, with everyone's environment and no time-out."""
+    theirs = {"GIT_PYTHON_REFRESH": "quiet", "GIT_PYTHON_GIT_EXECUTABLE": "/nonexistent/git"}
+    before = {name: os.environ.get(name) for name in theirs}
+    os.environ.update(theirs)
     try:
         from git.cmd import Git as Door
     finally:
-        if asked is None:
-            del os.environ["GIT_PYTHON_REFRESH"]
-        else:
-            os.environ["GIT_PYTHON_REFRESH"] = asked
+        for name, value in before.items():
+            os.environ.pop(name)
+            if value is not None:
+                os.environ[name] = value
     return Door
 
 

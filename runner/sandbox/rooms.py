@@ -8,7 +8,7 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-import psutil
+from runner import host
 
 _counter = itertools.count()
 _in_use: set[Path] = set()
@@ -79,7 +79,7 @@ def sweep(parent: Path) -> None:
     parent.mkdir(parents=True, exist_ok=True)
     for each in parent.iterdir():
         owner = each.name.partition("-")[0]
-        another = owner.isdigit() and int(owner) != os.getpid() and psutil.pid_exists(int(owner))
+        another = owner.isdigit() and int(owner) != os.getpid() and host.process_id(int(owner)) is not None
         if not another and each not in _in_use:
             scrub(each)
 

@@ -317,3 +317,26 @@ def test_the_answer_and_the_output_are_read_through_no_link(make: Make, tmp_path
     assert scene.turns(f'ln -s /etc/passwd "$RESEARCH_WORKER_OUTPUT"\n{SHORTER}')[0] == 0
     assert scene.statuses == ["keep"]
     assert not (scene.experiment / "artifacts/attempt_0001/worker_turn.json").exists()
+
+
+# --- the network ------------------------------------------------------------------------------------
+
+
+def test_a_network_that_the_contract_opens_is_named_at_the_start_and_on_every_turn(make: Make) -> None:
+    said = "agent and evaluation share the host's network (sandbox.network: true)"
+    scene = make(more="sandbox: {network: true}\n")
+    _, watcher = scene.turns(SHORTER)
+    (hello,) = watcher.greeted
+    assert said in hello.not_held
+    assert "no network" not in hello.held
+    assert said in scene.of_turn("Worked", 1)["not_held"]
+    assert said in scene.facts("Started")[0]["confinement"]["not_held"]
+
+
+def test_without_it_there_is_none_and_nothing_is_said_on_a_turn(make: Make) -> None:
+    scene = make()
+    _, watcher = scene.turns(
+        f'! "$RESEARCH_PYTHON" -c \'import socket; socket.create_connection(("127.0.0.1", 22), 1)\'\n{SHORTER}'
+    )
+    assert "no network" in watcher.greeted[0].held
+    assert scene.of_turn("Worked", 1)["not_held"] == []

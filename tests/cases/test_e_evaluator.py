@@ -295,3 +295,68 @@ def test_a_guard_that_fails_on_the_incumbent_is_refused_before_any_agent(make: M
         scene.play(10)
     assert scene.facts("TurnOpened") == []
     assert scene.facts("Measured") == []
+
+
+# --- E8: a program that cannot be started -----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("content", "mode", "said"),
+    [
+        (b"#!/bin/sh\necho METRIC size=1\n", 0o644, "not executable: {0}; chmod +x makes it so"),
+        (b"#!/no/such/interpreter\n", 0o755, "bad interpreter: #!/no/such/interpreter of {0} is not there"),
+    ],
+)
+def test_an_evaluator_that_cannot_be_started_is_named_by_the_persons_path(
+    make: Make, content: bytes, mode: int, said: str
+) -> None:
+    scene = make()
+    evaluator = scene.experiment / "evaluate.sh"
+    evaluator.write_bytes(content)
+    evaluator.chmod(mode)
+    scene.commit("a broken evaluator")
+    with pytest.raises(CampaignError) as stop:
+        scene.play()
+    assert str(stop.value) == (
+        f"the evaluator could not be started: {said.format(evaluator)}\n  mend commands.evaluate, then run the same command"
+    )
+    assert scene.facts("TurnOpened") == []
+
+
+def test_a_guard_that_cannot_be_started_is_named_by_the_persons_path(make: Make) -> None:
+    scene = make(files={"exp/guard.sh": "#!/no/such/interpreter\n"}, more="guards: [{name: tests, run: [./guard.sh]}]\n")
+    with pytest.raises(CampaignError) as stop:
+        scene.play()
+    assert f"bad interpreter: #!/no/such/interpreter of {scene.experiment}/guard.sh is not there" in str(stop.value)
+
+
+# --- guardrails: what must not be lost beside the number --------------------------------------------
+
+RAILED = CONTRACT.replace(
+    "direction: lower}", "direction: lower}\n  secondary_metrics: [{name: mem, direction: lower, max_regression: 5%}]"
+)
+BOTH = '#!/bin/sh\necho "METRIC size=$(wc -c < src/a.txt)"\ncat src/mem.txt\n'
+
+
+def test_a_gain_that_hides_or_spoils_its_guardrail_is_no_keep(make: Make) -> None:
+    scene = make(contract=RAILED, files={"exp/evaluate.sh": BOTH, "src/mem.txt": "METRIC mem=100\n"})
+    shorter = "head -c -10 src/a.txt > t && mv t src/a.txt; printf '%s' '{}' > src/mem.txt"
+    spoilt = ["", "METRIC mem=nan", "METRIC mem=-inf", "METRIC Mem=1", "METRIC mem=true", "METRIC mem=106", "METRIC mem=104"]
+    assert scene.turns(*[shorter.format(text) for text in spoilt])[0] == 0
+    assert scene.statuses == ["crash"] * 5 + ["discard", "keep"]
+    assert [d["basis"] for d in scene.facts("Decided")[4:]] == [
+        "invalid_or_missing_evidence",
+        "guardrail_regression",
+        "metric_improvement",
+    ]
+    strict(scene)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"), [("", "guardrail mem is not among the readings"), ("METRIC mem=0", "guardrail mem is 0 on the incumbent")]
+)
+def test_a_guardrail_that_the_incumbent_cannot_hold_is_refused_before_any_agent(make: Make, text: str, said: str) -> None:
+    scene = make(contract=RAILED, files={"exp/evaluate.sh": BOTH, "src/mem.txt": f"{text}\n"})
+    with pytest.raises(CampaignError, match=said):
+        scene.play()
+    assert scene.facts("TurnOpened") == []

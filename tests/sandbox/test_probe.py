@@ -157,7 +157,7 @@ def test_an_ordinary_user_is_served_alike() -> None:
             assert spec is not None
             for source in Path(str(spec.origin)).parents[1].glob(f"{name}*"):
                 if source.name in (name, f"{name}.libs"):
-                    shutil.copytree(source, place / "packages" / source.name)
+                    shutil.copytree(source, place / "packages" / source.name, ignore_dangling_symlinks=True)
         os.chown(place, USER, USER)
         launch = ["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", "--", python, "-B", "-c", CODE]
         env = {"PATH": "/root/.cargo/bin:/root/.pyenv/shims:/usr/bin:/bin"}
