@@ -86,16 +86,15 @@ def _axis(p: Parameter) -> "BaseDistribution":
 
 def _asking(trial: "optuna.Trial", axes: Mapping[str, "BaseDistribution"]) -> Callable[[Parameter], int | float]:
     """Define by run: what Optuna suggests for one parameter after the other."""
-    from optuna.distributions import CategoricalDistribution, IntDistribution
+    from optuna.distributions import FloatDistribution, IntDistribution
 
     def code(p: Parameter) -> int | float:
         axis = axes[p.name]
-        if isinstance(axis, CategoricalDistribution):
-            return int(trial.suggest_categorical(p.name, list(axis.choices)))  # type: ignore[arg-type]  # their codes
-        low, high = axis.low, axis.high  # type: ignore[attr-defined]
         if isinstance(axis, IntDistribution):
-            return trial.suggest_int(p.name, low, high, log=axis.log)
-        return trial.suggest_float(p.name, low, high, log=p.log)
+            return trial.suggest_int(p.name, axis.low, axis.high, log=axis.log)
+        if isinstance(axis, FloatDistribution):
+            return trial.suggest_float(p.name, axis.low, axis.high, log=axis.log)
+        return trial.suggest_categorical(p.name, list(range(space.size(p) or 0)))
 
     return code
 
