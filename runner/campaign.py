@@ -20,6 +20,7 @@ from runner.ground import Ground, look
 from runner.journal import Journal, Scan, open_journal
 from runner.ledger import Ledger
 from runner.noise import calibrate, remeasure
+from runner.preparing import prepare
 from runner.projections import Projections
 from runner.signals import Cancel
 
@@ -88,7 +89,7 @@ def _begin(start: Start, journal: Journal, found: Scan) -> int:
     fresh = not start.state.exists()
     try:
         bench = opening.bench(start.ground, start.state, start.world, start.cancel, start.face)
-        refusals.refuse_links(bench, start.known.incumbent or start.ground.user.head)
+        refusals.refuse_setup(bench, start.known.incumbent or start.ground.user.head)
         hello = opening.hello(bench, start.known, dirty, start.options)
         if not start.face.hello(hello) or start.options.dry_run:
             return 0 if start.options.dry_run else 1
@@ -212,9 +213,11 @@ def _over(bench: Bench, ledger: Ledger, session: Callable[[], Session]) -> Endin
 
 
 def _prepare(bench: Bench, ledger: Ledger) -> None:
-    """Once a segment and host: the gates hold on the incumbent, and its noise is known."""
+    """The incumbent can run; and once a segment and host: the gates hold on it, and its noise is known."""
     state = ledger.state
     assert state.incumbent is not None, "CampaignOpened names the incumbent"
+    assert state.opened is not None, "a campaign is open"
+    prepare(bench, state.incumbent, state.opened.segment)
     if state.calibrated is None:
         gates.hold_on_incumbent(bench, state.incumbent)
         calibrate(bench, ledger)

@@ -95,8 +95,6 @@ def _supported(contract: Contract) -> None:
         raise ContractError(contract.say("judge", f"a judge ({contract.judge.agent}) is not built into this version"))
     later = {
         "decision.cost": not isinstance(contract.decision, CheapDecision),
-        "setup.run": contract.setup is not None and bool(contract.setup.run),
-        "build": contract.build is not None,
         "budget.shapes": contract.budget.shapes is not None,
         "sandbox.network": contract.sandbox.network == "proxy",
         "sandbox.devices": bool(contract.sandbox.devices),
@@ -111,6 +109,7 @@ def _programs(contract: Contract, experiment: Path) -> None:
     """Programs that the contract names by path have to be there before anything runs."""
     named = {
         "commands.evaluate": contract.evaluate,
+        "commands.evaluate_test": contract.evaluate_test,
         "commands.screen": contract.screen,
         "worker.command": contract.worker.command,
     }

@@ -12,7 +12,8 @@ from pathlib import Path, PurePath
 
 from runner import __version__, files, host, repo
 from runner.agents import AGENTS
-from runner.bench import Bench, Deadline, World, tidy
+from runner.bench import Bench, Deadline, World
+from runner.checkouts import tidy
 from runner.core.contract import CheapDecision, Contract
 from runner.core.events import FORMAT, CampaignOpened, Json, Started
 from runner.core.models import Oid
@@ -142,7 +143,13 @@ def about(contract: Contract) -> About:
 def hello(at: Bench, known: State, dirty: tuple[str, ...], options: Options) -> Hello:
     """The start in words: what will run, what the confinement holds, and to what the person consents."""
     contract, report = at.contract, at.confinement
-    named = [("evaluate", contract.evaluate), ("screen", contract.screen), *((f"guard {g.name}", g.run) for g in contract.guards)]
+    setup, build = contract.setup.run if contract.setup else (), contract.build.run if contract.build else ()
+    named = [("setup, with network", setup), ("build", build), ("evaluate_test", contract.evaluate_test)]
+    named += [
+        ("evaluate", contract.evaluate),
+        ("screen", contract.screen),
+        *((f"guard {g.name}", g.run) for g in contract.guards),
+    ]
     named += [("worker", contract.worker.command)]
     runs = [f"{name}: {' '.join(c).replace(f'{at.experiment}/', './')}" for name, c in named if c]
     waived = f" Not part of the baseline, since not committed: {', '.join(dirty[:5])}." if dirty else ""

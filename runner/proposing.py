@@ -7,7 +7,8 @@ from pathlib import Path, PurePath
 
 from runner import files
 from runner.agents.plug import Answer, Exhausted, Launch, Returned, Task
-from runner.bench import OPEN_NETWORK, Bench, Halt, links, side
+from runner.bench import OPEN_NETWORK, Bench, Halt
+from runner.checkouts import links, persons, side
 from runner.core.contract import Contract
 from runner.core.errors import ContractError
 from runner.core.events import Proposed, Worked
@@ -205,6 +206,7 @@ def _run(bench: Bench, place: Desk, launch: Launch, incumbent: Oid) -> Finished:
         tree=place.tree,
         tree_mode="keep",
         base=_below(bench, incumbent),
+        also_at=persons(bench),
         cwd=bench.cwd or ".",
         stdin=launch.stdin,
         env=env,

@@ -24,6 +24,7 @@ LOST = "the candidate was lost with the state directory"
 def play(bench: Bench, ledger: Ledger) -> None:
     """Play the next turn, or go on with the open one, to its `Settled`."""
     bench.verified.clear()
+    bench.built.clear()
     if ledger.state.current is None:
         begin(bench, ledger)
     if ledger.open_turn.decided is None:
