@@ -25,6 +25,15 @@ def side(bench: Bench, commit: Oid) -> Path:
     return tree
 
 
+def tidy(trees: Path) -> None:
+    """What a killed run left of the pristine trees: half ones go, and whole ones above those that a turn needs."""
+    names = {p.name.partition(".")[0] for p in trees.iterdir()} if trees.is_dir() else set()
+    whole = [n for n in names if (trees / n).is_dir() and (made(trees / n) / "seal").exists()]
+    kept = sorted(whole, key=lambda n: made(trees / n).stat().st_mtime_ns)[-KEPT - 1 :]
+    for name in names - set(kept):
+        discard(trees / name)
+
+
 def _spare(wanted: Path) -> tuple[Oid, Path] | None:
     """The tree that was not used for longest, once there are more than a turn needs."""
     if wanted.is_dir() or not wanted.parent.is_dir():
