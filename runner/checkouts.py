@@ -55,6 +55,11 @@ def links(bench: Bench) -> tuple[Mount, ...]:
     return (*(Mount(home / name, tree / name) for name in setup.link), *bench.brought)
 
 
+def declared(bench: Bench) -> tuple[Mount, ...]:
+    """What the contract shows to every child at its own place (`sandbox.mounts`)."""
+    return tuple(Mount(Path(mount.path), Path(mount.path), mount.mode) for mount in bench.contract.sandbox.mounts)
+
+
 def persons(bench: Bench) -> tuple[Path, ...]:
     """Where the person's own checkout is, by its name and by the contract's: editable installs and scripts name it."""
     return tuple(dict.fromkeys((bench.user.worktree, Path(bench.root))))
@@ -73,8 +78,8 @@ def job(bench: Bench, command: Argv, timeout_s: float, tree: Path, *, env: Mappi
         also_at=persons(bench),
         cwd=bench.cwd or ".",
         timeout_s=timeout_s,
-        env={"RESEARCH_PYTHON": bench.python, **(env or {})},
-        mounts=links(bench),
+        env={**bench.passed, "RESEARCH_PYTHON": bench.python, **(env or {})},
+        mounts=(*links(bench), *declared(bench)),
         network=bench.network,
         limits=limits(bench),
     )

@@ -130,6 +130,7 @@ def bench(ground: Ground, state: Path, chance: World, cancel: Cancel, face: Face
         soon=cancel.soon,
         at_once=cancel.now,
         deadline=Deadline(),
+        passed={name: os.environ[name] for name in contract.sandbox.env if name in os.environ},
         verified=set(),
         news=face.news,
     )
