@@ -1,5 +1,6 @@
 """A campaign from its start to its end: open or resume, look at the noise, play turns until a rule says stop."""
 
+import errno
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,8 +10,9 @@ from runner import files, gates, opening, proposing, refusals, repo, turn
 from runner.bench import Bench, Halt, World
 from runner.core import brief
 from runner.core.budget import EXHAUSTED, Ending, Session, ending, is_final, is_out_of_time, is_total, left
-from runner.core.errors import JournalError, RepoError, Stop
+from runner.core.errors import CampaignError, JournalError, RepoError, Stop
 from runner.core.events import Abandoned, Stopped
+from runner.core.models import Status
 from runner.core.news import Face, Warned
 from runner.core.options import Options
 from runner.core.state import State, fold
@@ -18,10 +20,13 @@ from runner.ground import Ground, look
 from runner.journal import Journal, Scan, open_journal
 from runner.ledger import Ledger
 from runner.noise import calibrate, remeasure
+from runner.preparing import prepare
 from runner.projections import Projections
 from runner.signals import Cancel
 
 LEARNED_EVERY = 5
+DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO})
+"""What a disk may say at any write, and no fault of the runner's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +59,19 @@ def run(options: Options, face: Face, cancel: Cancel, world: World | None = None
         if early is not None:
             face.news(Warned(early))
             return 0
-        return _begin(start, journal, found)
+        try:
+            return _begin(start, journal, found)
+        except OSError as error:
+            raise _told(error, f"a file in {options.experiment} or {state}") from error
+
+
+def _told(error: OSError, somewhere: str) -> Exception:
+    """A disk's word as a sentence to the person; anything else that the system says here is our fault, and stays what it is."""
+    if error.errno not in DISK:
+        return error
+    return CampaignError(
+        f"{error.filename or somewhere}: {error.strerror}", "nothing is lost: mend it, then run the same command"
+    )
 
 
 def _nothing_to_do(start: Start) -> str | None:
@@ -72,7 +89,7 @@ def _begin(start: Start, journal: Journal, found: Scan) -> int:
     fresh = not start.state.exists()
     try:
         bench = opening.bench(start.ground, start.state, start.world, start.cancel, start.face)
-        refusals.refuse_links(bench, start.known.incumbent or start.ground.user.head)
+        refusals.refuse_setup(bench, start.known.incumbent or start.ground.user.head)
         hello = opening.hello(bench, start.known, dirty, start.options)
         if not start.face.hello(hello) or start.options.dry_run:
             return 0 if start.options.dry_run else 1
@@ -90,7 +107,7 @@ def _refuse(start: Start) -> tuple[str, ...]:
         refusals.refuse_foreign_branch(ground)
         return refusals.refuse_dirty(ground, start.options.allow_dirty)
     refusals.refuse_another_campaign(ground, known)
-    settling = known.current is not None and known.current.decided is not None
+    settling = known.current is not None and known.current.decided is not None and known.current.decided.status is Status.KEEP
     if known.keeps and tip != known.incumbent and not settling:
         stands = f"stands at {tip[:12]}" if tip else "is gone"
         raise RepoError(
@@ -171,6 +188,7 @@ def _close_open_turn(bench: Bench, ledger: Ledger) -> None:
 def _play(bench: Bench, ledger: Ledger, session: Callable[[], Session]) -> Ending:
     """Turn after turn; the open one first."""
     _prepare(bench, ledger)
+    _learn(bench, ledger.state)  # a kill may have come between the fifth turn's last fact and this
     while True:
         if ledger.state.current is None:
             end = _over(bench, ledger, session)
@@ -195,9 +213,11 @@ def _over(bench: Bench, ledger: Ledger, session: Callable[[], Session]) -> Endin
 
 
 def _prepare(bench: Bench, ledger: Ledger) -> None:
-    """Once a segment and host: the gates hold on the incumbent, and its noise is known."""
+    """The incumbent can run; and once a segment and host: the gates hold on it, and its noise is known."""
     state = ledger.state
     assert state.incumbent is not None, "CampaignOpened names the incumbent"
+    assert state.opened is not None, "a campaign is open"
+    prepare(bench, state.incumbent, state.opened.segment)
     if state.calibrated is None:
         gates.hold_on_incumbent(bench, state.incumbent)
         calibrate(bench, ledger)
