@@ -258,6 +258,19 @@ def test_a_second_runner_is_refused_by_the_pid_of_the_first_which_goes_on_undist
     assert len(scene.facts("Started")) == 1
 
 
+def test_a_copy_of_an_experiment_that_runs_does_not_share_its_state(scene: Scene, tmp_path: Path) -> None:
+    path = shut(scene, "evaluate")
+    with running(scene) as run:
+        run.waits()
+        copy = tmp_path / "copy"
+        shutil.copytree(scene.repo, copy)
+        second = scene.command(os.fspath(copy / "exp"), "--max-turns", "1", "--allow-dirty", "--yes")
+        assert (second.returncode, "this experiment is a copy of one that runs" in second.stderr) == (1, True)
+        path.unlink()
+        assert run.end() == 0
+    assert scene.statuses == ["keep"]
+
+
 # --- no room -------------------------------------------------------------------------------------------
 
 
