@@ -53,7 +53,7 @@ def _incumbent(state: State) -> Oid:
 def _verdict(bench: Bench, ledger: Ledger) -> Decided:
     """The steps from worker to verdict; a step that is written is not done again."""
     turn = ledger.open_turn
-    fresh: list[Harvest] = []
+    fresh: list[Harvest | None] = []
 
     def worked() -> Worked:
         fact, harvest = work(bench, ledger.state, turn)
