@@ -1,17 +1,14 @@
 """What every step of a campaign has at hand: the contract, the repositories, the sandbox and where things lie."""
 
 import hashlib
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Protocol
 
-from runner import files
 from runner.agents.plug import Plug
 from runner.core.budget import Ending
 from runner.core.contract import RESEARCH_PYTHON, Argv, Contract
-from runner.core.errors import CampaignError
 from runner.core.events import Json
 from runner.core.models import Oid, TurnNo
 from runner.core.news import News, Phase, PhaseName, Warned
@@ -19,9 +16,9 @@ from runner.core.policy import Policy
 from runner.core.schemas import Schema
 from runner.core.surface import Surface
 from runner.evaluators.plug import Wanted
-from runner.processes import Finished, Limits
-from runner.repo import Private, UserRepo, discard, made, verify
-from runner.sandbox import Job, Mount, Sandbox
+from runner.processes import Limits
+from runner.repo import Private, UserRepo
+from runner.sandbox import Mount, Sandbox
 
 OPEN_NETWORK = "agent and evaluation share the host's network (sandbox.network: true)"
 
@@ -62,8 +59,9 @@ class Bench:
     """`experiment` is the experiment directory, `state` the runner's own, `evaluator` the checked copy of the experiment's files.
 
     `root` is the repository's root as the contract spells it; `soon` and `at_once` are the person's two words;
-    `verified` are the sides whose trees were looked over in this turn; `python` runs shipped helpers and stands in for
-    `$RESEARCH_PYTHON`.
+    `passed` are the person's variables that the contract hands through; `verified` are the sides whose trees were looked
+    over in this turn, `built` where those that were built have their outputs, `brought` what setup.run made; `python` runs
+    shipped helpers and stands in for `$RESEARCH_PYTHON`.
     """
 
     contract: Contract
@@ -87,7 +85,10 @@ class Bench:
     soon: Flag
     at_once: Flag
     deadline: Deadline
+    passed: Mapping[str, str]
     verified: set[Oid]
+    built: dict[Oid, Path] = field(default_factory=dict)
+    brought: list[Mount] = field(default_factory=list)
     news: Callable[[News], None] = field(default=lambda news: None)
 
     def pause(self) -> None:
@@ -99,8 +100,8 @@ class Bench:
     def tell(self, turn: TurnNo, phase: PhaseName, detail: str = "") -> None:
         self.news(Phase(turn, phase, detail))
 
-    def keep(self, turn: TurnNo, name: str, text: str | bytes) -> None:
-        """Lay something of an attempt aside for the person; it never stops a run, and an attempt's whole is bounded."""
+    def keep(self, turn: TurnNo, name: str, text: str | bytes) -> Path:
+        """Lay something of an attempt aside for the person, there; it never stops a run, and an attempt's whole is bounded."""
         path = self.experiment / "artifacts" / f"attempt_{turn:04d}" / name
         data = text.encode("utf-8", "backslashreplace") if isinstance(text, str) else text
         try:
@@ -111,6 +112,7 @@ class Bench:
             path.write_bytes(data[: max(0, ARTIFACTS_LIMIT - kept)])
         except OSError as error:
             self.news(Warned(f"{path.name} of attempt {turn} was not kept: {error.strerror}"))
+        return path
 
     @property
     def network(self) -> bool:
@@ -164,82 +166,7 @@ def below(path: PurePath, root: PurePath) -> str | None:
     return "" if inside == "." else inside
 
 
-def links(bench: Bench) -> tuple[Mount, ...]:
-    """What a fresh checkout lacks, brought in read-only from the person's own (`setup.link`)."""
-    setup = bench.contract.setup
-    if setup is None:
-        return ()
-    tree, home = bench.sandbox.places.tree / bench.cwd, Path(bench.contract.project_root)
-    return tuple(Mount(home / name, tree / name) for name in setup.link)
-
-
 def limits(bench: Bench) -> Limits:
     """What the contract lets one process take."""
     wanted = bench.contract.sandbox
     return Limits(memory_bytes=wanted.memory, processes=wanted.processes)
-
-
-TREES_KEPT = 2
-"""Pristine trees beside the one that is made: the two sides of a turn."""
-
-
-def side(bench: Bench, commit: Oid) -> Path:
-    """The pristine tree of a commit, made once; one that was touched since is made again."""
-    tree = bench.state / "trees" / commit
-    if not bench.private.checkout(commit, tree, _spare(tree)) and commit not in bench.verified and verify(tree):
-        discard(tree)
-        bench.private.checkout(commit, tree)
-    bench.verified.add(commit)
-    os.utime(made(tree))
-    return tree
-
-
-def _spare(wanted: Path) -> tuple[Oid, Path] | None:
-    """The tree that was not used for longest, once there are more than a turn needs."""
-    if wanted.is_dir() or not wanted.parent.is_dir():
-        return None
-    others = [made(t) for t in wanted.parent.iterdir() if made(t).is_dir()]
-    if len(others) < TREES_KEPT:
-        return None
-    oldest = min(others, key=lambda t: t.stat().st_mtime_ns)
-    tree = oldest.with_name(oldest.name.removesuffix(".made"))
-    return Oid(tree.name), tree
-
-
-def run_in_side(
-    bench: Bench,
-    commit: Oid,
-    command: Argv,
-    timeout_s: float,
-    *,
-    env: Mapping[str, str] | None = None,
-    output: Path | None = None,
-) -> Finished:
-    """Run a command of the contract in a side's tree, behind a layer that is thrown away; no network, nothing else alive.
-
-    Raises CampaignError when the evaluator's copy is no longer what the journal says, Halt when the person said "now".
-    """
-    if files.digest(bench.evaluator) != bench.evaluator_digest:
-        raise CampaignError(
-            f"the evaluator's checked copy in {bench.evaluator} has changed since the campaign began",
-            "nothing was measured with it; remove that directory and start again",
-        )
-    finished = bench.sandbox.run(
-        Job(
-            argv=bench.argv(command),
-            tree=side(bench, commit),
-            tree_mode="discard",
-            cwd=bench.cwd or ".",
-            timeout_s=timeout_s,
-            env={"RESEARCH_PYTHON": bench.python, **(env or {})},
-            output=output,
-            experiment=bench.evaluator,
-            mounts=links(bench),
-            network=bench.network,
-            limits=limits(bench),
-        ),
-        cancel=bench.at_once,
-    )
-    if finished.cancelled:
-        raise Halt
-    return finished

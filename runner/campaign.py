@@ -1,5 +1,6 @@
 """A campaign from its start to its end: open or resume, look at the noise, play turns until a rule says stop."""
 
+import errno
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,9 +9,10 @@ from pathlib import Path
 from runner import files, gates, opening, proposing, refusals, repo, turn
 from runner.bench import Bench, Halt, World
 from runner.core import brief
-from runner.core.budget import Ending, Session, ending, is_total, left
-from runner.core.errors import JournalError, RepoError, Stop
+from runner.core.budget import EXHAUSTED, Ending, Session, ending, is_final, is_out_of_time, is_total, left
+from runner.core.errors import CampaignError, JournalError, RepoError, Stop
 from runner.core.events import Abandoned, Stopped
+from runner.core.models import Status
 from runner.core.news import Face, Warned
 from runner.core.options import Options
 from runner.core.state import State, fold
@@ -18,10 +20,13 @@ from runner.ground import Ground, look
 from runner.journal import Journal, Scan, open_journal
 from runner.ledger import Ledger
 from runner.noise import calibrate, remeasure
+from runner.preparing import prepare
 from runner.projections import Projections
 from runner.signals import Cancel
 
 LEARNED_EVERY = 5
+DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO})
+"""What a disk may say at any write, and no fault of the runner's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +59,19 @@ def run(options: Options, face: Face, cancel: Cancel, world: World | None = None
         if early is not None:
             face.news(Warned(early))
             return 0
-        return _begin(start, journal, found)
+        try:
+            return _begin(start, journal, found)
+        except OSError as error:
+            raise _told(error, f"a file in {options.experiment} or {state}") from error
+
+
+def _told(error: OSError, somewhere: str) -> Exception:
+    """A disk's word as a sentence to the person; anything else that the system says here is our fault, and stays what it is."""
+    if error.errno not in DISK:
+        return error
+    return CampaignError(
+        f"{error.filename or somewhere}: {error.strerror}", "nothing is lost: mend it, then run the same command"
+    )
 
 
 def _nothing_to_do(start: Start) -> str | None:
@@ -67,12 +84,24 @@ def _nothing_to_do(start: Start) -> str | None:
 
 
 def _begin(start: Start, journal: Journal, found: Scan) -> int:
-    """Refuse, ask, then work; a start that was refused leaves nothing behind."""
+    """Refuse, then work where no other runner is; a start that was refused leaves nothing behind."""
     dirty = _refuse(start)
     fresh = not start.state.exists()
+    start.state.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with files.held(start.state) as alone:
+        if not alone:
+            raise CampaignError(
+                f"another runner works in {start.state}: this experiment is a copy of one that runs",
+                "wait for it, or move the copy's journal.jsonl away to give it a campaign of its own",
+            )
+        return _alone(start, journal, found, dirty, fresh)
+
+
+def _alone(start: Start, journal: Journal, found: Scan, dirty: tuple[str, ...], fresh: bool) -> int:
+    """Ask, then work, with the state directory to ourselves."""
     try:
         bench = opening.bench(start.ground, start.state, start.world, start.cancel, start.face)
-        refusals.refuse_links(bench, start.known.incumbent or start.ground.user.head)
+        refusals.refuse_setup(bench, start.known.incumbent or start.ground.user.head)
         hello = opening.hello(bench, start.known, dirty, start.options)
         if not start.face.hello(hello) or start.options.dry_run:
             return 0 if start.options.dry_run else 1
@@ -90,7 +119,7 @@ def _refuse(start: Start) -> tuple[str, ...]:
         refusals.refuse_foreign_branch(ground)
         return refusals.refuse_dirty(ground, start.options.allow_dirty)
     refusals.refuse_another_campaign(ground, known)
-    settling = known.current is not None and known.current.decided is not None
+    settling = known.current is not None and known.current.decided is not None and known.current.decided.status is Status.KEEP
     if known.keeps and tip != known.incumbent and not settling:
         stands = f"stands at {tip[:12]}" if tip else "is gone"
         raise RepoError(
@@ -170,6 +199,7 @@ def _close_open_turn(bench: Bench, ledger: Ledger) -> None:
 
 def _play(bench: Bench, ledger: Ledger, session: Callable[[], Session]) -> Ending:
     """Turn after turn; the open one first."""
+    _learn(bench, ledger.state)  # a kill may have come between the fifth turn's last fact and this
     _prepare(bench, ledger)
     while True:
         if ledger.state.current is None:
@@ -187,17 +217,20 @@ def _over(bench: Bench, ledger: Ledger, session: Callable[[], Session]) -> Endin
     end = ending(ledger.state, bench.contract.budget, session())
     if end is None:
         exhausted = proposing.ready(bench, ledger.state)
-        end = Ending("proposals_exhausted", exhausted.reason) if exhausted else None
-    if end is not None and is_total(end):
+        end = Ending(EXHAUSTED, exhausted.reason) if exhausted else None
+    if end is not None and is_final(end):
         bench.deadline.reached = lambda: None
-        remeasure(bench, ledger)
+        remeasure(bench, ledger, lambda: is_out_of_time(ledger.state, bench.contract.budget, session()))
     return end
 
 
 def _prepare(bench: Bench, ledger: Ledger) -> None:
-    """Once a segment and host: the gates hold on the incumbent, and its noise is known."""
+    """The incumbent can run; and once a segment and host: the gates hold on it, and its noise is known."""
     state = ledger.state
     assert state.incumbent is not None, "CampaignOpened names the incumbent"
+    turn.show_settings(bench, state.incumbent)
+    assert state.opened is not None, "a campaign is open"
+    prepare(bench, state.incumbent, state.opened.segment)
     if state.calibrated is None:
         gates.hold_on_incumbent(bench, state.incumbent)
         calibrate(bench, ledger)

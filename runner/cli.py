@@ -5,6 +5,7 @@ A run is one call, `runner.campaign.run(options: Options, face: Face, cancel: Ca
 """
 
 import argparse
+import errno
 import gc
 import io
 import os
@@ -26,7 +27,9 @@ if TYPE_CHECKING:
     from runner.signals import Cancel
 
 CONTRACT = "experiment.yaml"
-DONE, BUG, INTERRUPTED = 0, 3, 130
+DONE, CANNOT, BUG, INTERRUPTED = 0, 1, 3, 130
+THE_MACHINES = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO, errno.EMFILE})
+"""Errors that say something of the disk, or of what we may do on it, and nothing of us."""
 
 _EXAMPLES = """\
 examples:
@@ -306,6 +309,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         let_go(sys.stdout)  # whoever read us has what they wanted
         return DONE
     except Exception as bug:  # noqa: BLE001  the one place: whatever it is, the person gets one sentence and we get the traceback
+        if isinstance(bug, OSError) and bug.errno in THE_MACHINES:
+            _complain(f"{bug.filename or 'a file'}: {bug.strerror}\n  nothing is lost: mend that, then run the same command")
+            return CANNOT
         _complain(f"a fault of the runner: {type(bug).__name__}: {bug}\n  {_save_traceback(words)}")
         return BUG
 

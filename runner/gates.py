@@ -1,21 +1,26 @@
-"""The yes or no before measuring: scope, no change, duplicate, then the screen and the guards; the first refusal ends it."""
+"""The yes or no before measuring: scope, no change, duplicate, build, screen and guards; the first refusal ends it."""
 
 import re
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from pathlib import PurePath
 
 from runner import files
-from runner.bench import Bench, run_in_side
+from runner.bench import Bench
+from runner.checkouts import links
 from runner.core import names
-from runner.core.contract import Guard
+from runner.core.contract import Build, Guard
 from runner.core.errors import CampaignError
 from runner.core.events import Change, Check, Gated, GateKind, Proposed
 from runner.core.models import Basis, Oid, Status, TurnNo
+from runner.core.news import Warned
 from runner.core.state import OpenTurn, State, TurnRecord
-from runner.core.surface import reserved
+from runner.ends import fault, keep_log
+from runner.preparing import build, built, same_outputs
 from runner.processes import Finished
+from runner.sides import run_in_side
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +39,17 @@ def gate(bench: Bench, state: State, turn: OpenTurn, proposed: Proposed) -> Gate
     for kind, name, look in _gates(bench, state, turn, proposed):
         bench.tell(turn.turn, "gate", name)
         start = bench.world.monotonic()
-        refusal = look()
+        found = look()
         seconds = round(bench.world.monotonic() - start, 6)
-        checks.append(Check(kind, name, refusal is None, refusal.reason if refusal else "", seconds))
-        if refusal:
-            return Gated(tuple(checks), refusal.status, refusal.basis, refusal.twin)
+        if isinstance(found, Refusal):
+            checks.append(Check(kind, name, False, found.reason, seconds))
+            return Gated(tuple(checks), found.status, found.basis, found.twin)
+        checks.append(Check(kind, name, True, found or "", seconds))
     return Gated(tuple(checks), None, None)
 
 
-_Look = Callable[[], Refusal | None]
+_Look = Callable[[], Refusal | str | None]
+"""A gate that lets through may have something to say all the same."""
 
 
 def _gates(bench: Bench, state: State, turn: OpenTurn, proposed: Proposed) -> Iterator[tuple[GateKind, str, _Look]]:
@@ -52,6 +59,8 @@ def _gates(bench: Bench, state: State, turn: OpenTurn, proposed: Proposed) -> It
     yield "duplicate", "duplicate", lambda: duplicate(state, proposed)
     candidate = proposed.candidate
     assert candidate is not None, "no_change lets no empty candidate through"
+    if bench.contract.build:
+        yield "build", "build", partial(builds, bench, turn, candidate, bench.contract.build)
     if bench.contract.screen:
         yield "screen", "screen", lambda: screen(bench, candidate, turn.turn)
     for guard in bench.contract.guards:
@@ -72,11 +81,20 @@ def scope(bench: Bench, incumbent: Oid, proposed: Proposed) -> Refusal | None:
 
 def _faults(bench: Bench, change: Change, before: set[str], after: set[str]) -> Iterator[str]:
     for path in filter(None, (change.old, change.path)):
-        why = reserved(path) or bench.surface.refusal(path) or names.refusal(path, before, after, sys.stdlib_module_names)
+        why = bench.surface.refusal(path) or names.refusal(path, before, after, sys.stdlib_module_names)
         if why:
             yield f"{path} {_what(change)}: {why}"
+    for inside in _brought(bench) if change.kind != "D" else ():
+        if PurePath(change.path).is_relative_to(inside) or inside.is_relative_to(change.path):
+            yield f"{change.path} {_what(change)}: setup brings {inside}, which every side sees in its place"
     if change.new_mode == "120000":
         yield f"{change.path} is a symlink to {change.target}: links are not followed, so none may be added or changed"
+
+
+def _brought(bench: Bench) -> list[PurePath]:
+    """What setup brings, spelled as changes are."""
+    tree = bench.sandbox.places.tree
+    return [PurePath(files.display(mount.room.relative_to(tree).as_posix())) for mount in links(bench)]
 
 
 def _what(change: Change) -> str:
@@ -109,42 +127,36 @@ def _told(record: TurnRecord) -> bool:
     return record.candidate is not None and record.decided.status.is_verdict and record.decided.status is not Status.DUPLICATE
 
 
+def builds(bench: Bench, turn: OpenTurn, candidate: Oid, wanted: Build) -> Refusal | str | None:
+    """The candidate's own build; its failure is the candidate's. A build that changes nothing lets through, and says so."""
+    built(bench, turn.incumbent, wanted)
+    ended = build(bench, candidate, wanted)
+    if ended is not None:
+        finished, wrong = ended
+        keep_log(bench, turn.turn, "build", finished)
+        if wrong:
+            basis = Basis.EVALUATION_TIMEOUT if finished.timed_out else Basis.EVALUATION_FAILED
+            return Refusal(f"build: {wrong}", Status.CRASH, basis)
+    if not same_outputs(bench, turn.incumbent, candidate):
+        return None
+    same = "the build made the very same files as the incumbent's: a change without effect, or a stale build"
+    bench.news(Warned(same, "if it should differ, let the build make everything anew"))
+    return same
+
+
 def screen(bench: Bench, commit: Oid, turn: TurnNo) -> Refusal | None:
     contract = bench.contract
     finished = run_in_side(bench, commit, (*contract.screen, bench.settings_argument()), contract.timeouts.screen_s)
-    _keep_log(bench, turn, "screen", finished)
-    fault = _fault(finished, contract.timeouts.screen_s)
-    return Refusal(f"screen: {fault}", Status.REJECTED, Basis.SCREEN_FAILED) if fault else None
+    keep_log(bench, turn, "screen", finished)
+    wrong = fault(finished, contract.timeouts.screen_s)
+    return Refusal(f"screen: {wrong}", Status.REJECTED, Basis.SCREEN_FAILED) if wrong else None
 
 
 def guarded(bench: Bench, commit: Oid, turn: TurnNo, guard: Guard) -> Refusal | None:
     finished = run_in_side(bench, commit, guard.run, guard.timeout_s)
-    _keep_log(bench, turn, guard.name, finished)
-    fault = _fault(finished, guard.timeout_s) or _uncounted(guard, finished)
-    return Refusal(f"guard {guard.name}: {fault}", Status.REJECTED, Basis.GUARD_FAILED) if fault else None
-
-
-def _keep_log(bench: Bench, turn: TurnNo, name: str, finished: Finished) -> None:
-    """What a gate's command said, for the person who wonders why it refused."""
-    text = f"{finished.stdout.text()}\n--- stderr ---\n{finished.stderr.text()}\n"
-    bench.keep(turn, f"gates/{re.sub(r'[^A-Za-z0-9_.-]+', '_', name)}.log", text)
-
-
-def _fault(finished: Finished, timeout_s: float) -> str | None:
-    if finished.not_started:
-        return f"could not be started: {finished.not_started}"
-    if finished.timed_out:
-        return f"no end after {timeout_s:g} s"
-    if finished.ok:
-        return None
-    how = f"signal {finished.signal}" if finished.signal is not None else f"exit code {finished.exit_code}"
-    return f"{how}; {last_words(finished)}"
-
-
-def last_words(finished: Finished, limit: int = 400) -> str:
-    """The end of what a child said, for one line of a message."""
-    said = (finished.stderr.text().strip() or finished.stdout.text().strip()).splitlines()
-    return " | ".join(line.strip() for line in said[-4:])[-limit:] or "it said nothing"
+    keep_log(bench, turn, guard.name, finished)
+    wrong = fault(finished, guard.timeout_s) or _uncounted(guard, finished)
+    return Refusal(f"guard {guard.name}: {wrong}", Status.REJECTED, Basis.GUARD_FAILED) if wrong else None
 
 
 def _uncounted(guard: Guard, finished: Finished) -> str | None:
@@ -159,9 +171,11 @@ def _uncounted(guard: Guard, finished: Finished) -> str | None:
 
 
 def hold_on_incumbent(bench: Bench, incumbent: Oid) -> None:
-    """The screen and every guard on the incumbent itself, once, before any agent; CampaignError where one fails there."""
+    """The evaluator's own tests, the screen and every guard, on the incumbent itself, once, before any agent; CampaignError
+    where one fails there."""
     turn = TurnNo(0)
-    looks: list[_Look] = [partial(screen, bench, incumbent, turn)] if bench.contract.screen else []
+    _test_evaluator(bench, incumbent, turn)
+    looks: list[Callable[[], Refusal | None]] = [partial(screen, bench, incumbent, turn)] if bench.contract.screen else []
     looks += [partial(guarded, bench, incumbent, turn, guard) for guard in bench.contract.guards]
     for look in looks:
         bench.pause()
@@ -171,3 +185,19 @@ def hold_on_incumbent(bench: Bench, incumbent: Oid) -> None:
                 f"it already fails on the incumbent: {refusal.reason}",
                 "mend the repository or the command first: no candidate could be told from the incumbent by it",
             )
+
+
+def _test_evaluator(bench: Bench, incumbent: Oid, turn: TurnNo) -> None:
+    """commands.evaluate_test: what fails its own tests measures nothing."""
+    tests, timeout_s = bench.contract.evaluate_test, bench.contract.timeouts.evaluation_s
+    if not tests:
+        return
+    bench.pause()
+    finished = run_in_side(bench, incumbent, tests, timeout_s)
+    kept = keep_log(bench, turn, "evaluate_test", finished)
+    wrong = fault(finished, timeout_s)
+    if wrong:
+        raise CampaignError(
+            f"commands.evaluate_test, the evaluator's own tests, failed: {wrong}",
+            f"mend the evaluator or its tests first: nothing is measured by it until they pass; all they said is in {kept}",
+        )

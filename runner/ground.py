@@ -95,8 +95,6 @@ def _supported(contract: Contract) -> None:
         raise ContractError(contract.say("judge", f"a judge ({contract.judge.agent}) is not built into this version"))
     later = {
         "decision.cost": not isinstance(contract.decision, CheapDecision),
-        "setup.run": contract.setup is not None and bool(contract.setup.run),
-        "build": contract.build is not None,
         "budget.shapes": contract.budget.shapes is not None,
         "sandbox.network": contract.sandbox.network == "proxy",
         "sandbox.devices": bool(contract.sandbox.devices),
@@ -111,12 +109,17 @@ def _programs(contract: Contract, experiment: Path) -> None:
     """Programs that the contract names by path have to be there before anything runs."""
     named = {
         "commands.evaluate": contract.evaluate,
+        "commands.evaluate_test": contract.evaluate_test,
         "commands.screen": contract.screen,
         "worker.command": contract.worker.command,
     }
     for key, command in named.items():
         if command and command[0].startswith("/") and not Path(command[0]).is_file():
             raise ContractError(contract.say(key, f"expected a program, found none at {command[0]}"))
+    for number, mount in enumerate(contract.sandbox.mounts):
+        if not Path(mount.path).exists():
+            key = f"sandbox.mounts[{number}].path"
+            raise ContractError(contract.say(key, f"expected a file or directory, found none at {mount.path}"))
     if contract.settings_file and not Path(contract.settings_file).is_file():
         where = contract.say(
             "current_winner.settings_file", f"expected the starting settings, found none at {contract.settings_file}"

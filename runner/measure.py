@@ -3,12 +3,13 @@
 from pathlib import Path
 
 from runner import files
-from runner.bench import Bench, run_in_side
+from runner.bench import Bench
 from runner.core.errors import CampaignError
 from runner.core.events import Measured
 from runner.core.models import Oid, Reading, Side, TurnNo
 from runner.evaluators import observe
 from runner.processes import Finished
+from runner.sides import run_in_side
 
 OUTPUT = "output.json"
 OUTPUT_LIMIT = 1 << 20

@@ -1,8 +1,11 @@
 """The incumbent against itself before the first turn, and against the baseline at the end."""
 
+from collections.abc import Callable
+
 from runner import measure
 from runner.bench import Bench
 from runner.core import decision
+from runner.core.budget import is_remeasuring_due
 from runner.core.errors import CampaignError
 from runner.core.events import Remeasured
 from runner.core.models import TurnNo
@@ -32,20 +35,19 @@ def calibrate(bench: Bench, ledger: Ledger) -> None:
     ledger.record(calibrated)
 
 
-def remeasure(bench: Bench, ledger: Ledger) -> None:
-    """What the whole campaign gained, on fresh pairs; nothing where nothing was kept since the last time."""
+def remeasure(bench: Bench, ledger: Ledger, is_late: Callable[[], bool]) -> None:
+    """What the whole campaign gained, on fresh pairs; nothing where nothing was kept since the last time, or time is up."""
     state = ledger.state
     incumbent, origin, calibrated = state.incumbent, state.origin, state.calibrated
-    if incumbent is None or origin is None or calibrated is None or incumbent == origin.baseline:
-        return
-    if state.remeasured is not None and state.remeasured.incumbent == incumbent:
+    if incumbent is None or origin is None or calibrated is None or not is_remeasuring_due(state):
         return
     wanted = 1 if calibrated.primary.deterministic else FRESH_PAIRS
     bench.tell(OUTSIDE, "remeasure", f"{wanted} {'pair' if wanted == 1 else 'pairs'}")
-    while len(ledger.state.pairs) < wanted:
+    while len(ledger.state.pairs) < wanted and not is_late():
         bench.pause()
         number = len(ledger.state.pairs) + 1
         fact = measure.pair(bench, OUTSIDE, number, origin.baseline, incumbent, calibrated.slowest_s)
         ledger.record(fact, OUTSIDE)
-    total = decision.remeasured(bench.policy, calibrated, ledger.state.pairs)
-    ledger.record(Remeasured(origin.baseline, incumbent, total.pairs, total.effect, total.interval, total.scale))
+    if ledger.state.pairs:
+        total = decision.remeasured(bench.policy, calibrated, ledger.state.pairs)
+        ledger.record(Remeasured(origin.baseline, incumbent, total.pairs, total.effect, total.interval, total.scale))

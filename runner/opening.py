@@ -13,6 +13,7 @@ from pathlib import Path, PurePath
 from runner import __version__, files, host, repo
 from runner.agents import AGENTS
 from runner.bench import Bench, Deadline, World
+from runner.checkouts import tidy
 from runner.core.contract import CheapDecision, Contract
 from runner.core.events import FORMAT, CampaignOpened, Json, Started
 from runner.core.models import Oid
@@ -112,6 +113,7 @@ def bench(ground: Ground, state: Path, chance: World, cancel: Cancel, face: Face
     """Everything at hand; makes the state directory and puts its repository in order."""
     contract = ground.contract
     state.mkdir(parents=True, exist_ok=True, mode=0o700)
+    tidy(state / "trees")
     return Bench(
         contract=contract,
         experiment=ground.experiment,
@@ -134,6 +136,7 @@ def bench(ground: Ground, state: Path, chance: World, cancel: Cancel, face: Face
         soon=cancel.soon,
         at_once=cancel.now,
         deadline=Deadline(),
+        passed={name: os.environ[name] for name in contract.sandbox.env if name in os.environ},
         verified=set(),
         news=face.news,
     )
@@ -147,7 +150,13 @@ def about(contract: Contract) -> About:
 def hello(at: Bench, known: State, dirty: tuple[str, ...], options: Options) -> Hello:
     """The start in words: what will run, what the confinement holds, and to what the person consents."""
     contract, report = at.contract, at.confinement
-    named = [("evaluate", contract.evaluate), ("screen", contract.screen), *((f"guard {g.name}", g.run) for g in contract.guards)]
+    setup, build = contract.setup.run if contract.setup else (), contract.build.run if contract.build else ()
+    named = [("setup, with network", setup), ("build", build), ("evaluate_test", contract.evaluate_test)]
+    named += [
+        ("evaluate", contract.evaluate),
+        ("screen", contract.screen),
+        *((f"guard {g.name}", g.run) for g in contract.guards),
+    ]
     named += [("worker", contract.worker.command)]
     runs = [f"{name}: {' '.join(c).replace(f'{at.experiment}/', './')}" for name, c in named if c]
     waived = f" Not part of the baseline, since not committed: {', '.join(dirty[:5])}." if dirty else ""

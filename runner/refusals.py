@@ -4,7 +4,7 @@ import difflib
 from pathlib import Path, PurePath
 
 from runner import files, repo
-from runner.bench import Bench
+from runner.bench import Bench, below
 from runner.core.errors import CampaignError, ContractError, RepoError
 from runner.core.models import Oid
 from runner.core.state import State
@@ -73,7 +73,17 @@ def refuse_another_campaign(ground: Ground, known: State) -> None:
         )
 
 
-def refuse_links(bench: Bench, commit: Oid) -> None:
+def refuse_setup(bench: Bench, commit: Oid) -> None:
+    """What setup names has to be there, and may hide nothing."""
+    setup = bench.contract.setup
+    for name in setup.when_changed if setup else ():
+        file, inside = Path(bench.contract.project_root) / name, (PurePath(bench.cwd) / name).as_posix()
+        if not file.is_file() and inside not in bench.private.entries(commit):
+            raise ContractError(bench.contract.say("setup.when_changed", f"expected a file, found none at {file}"))
+    _refuse_links(bench, commit)
+
+
+def _refuse_links(bench: Bench, commit: Oid) -> None:
     """Each link has to bring something, and nothing that the commit has: that would hide what a candidate changes."""
     setup = bench.contract.setup
     tracked = [PurePath(path) for path in bench.private.entries(commit)] if setup else []
@@ -91,15 +101,26 @@ def refuse_links(bench: Bench, commit: Oid) -> None:
 
 
 def absent_in_checkout(bench: Bench, commit: Oid) -> str:
-    """What lies in the person's checkout and not in a fresh one, as the likely reason why a fresh one fails; "" for nothing."""
+    """What lies in the person's checkout and not in a fresh one, as the likely reason why a fresh one fails; "" for nothing.
+
+    Names are given as `setup.link` takes them, relative to project_root; what lies beside it, which no link brings, in full.
+    """
     tracked = bench.private.entries(commit)
     folders = {str(parent) for path in tracked for parent in PurePath(path).parents}
-    root = bench.user.worktree
+    root, linked = bench.user.worktree, {PurePath(bench.cwd, name) for name in _linked(bench)}
     here = [p.relative_to(root).as_posix() for f in sorted(folders) if (root / f).is_dir() for p in sorted((root / f).iterdir())]
     lacking = [
-        p for p in here if p not in tracked and p not in folders and not p.endswith(".git") and not is_own(PurePath(p).name)
+        p
+        for p in here
+        if not (p in tracked or p in folders or PurePath(p) in linked or p.endswith(".git") or is_own(PurePath(p).name))
     ]
     if not lacking:
         return ""
-    shown = ", ".join(files.display(p) for p in lacking[:8]) + (f" and {len(lacking) - 8} more" if len(lacking) > 8 else "")
-    return f"these exist in {root} and not in a fresh checkout: {shown}; bring what it needs with: setup: {{link: [NAME, ...]}}"
+    home = root / bench.cwd
+    names = [files.display(below(root / p, home) or str(root / p)) for p in lacking]
+    shown = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+    return f"these exist in {home} and not in a fresh checkout: {shown}; bring what it needs with: setup: {{link: [NAME, ...]}}"
+
+
+def _linked(bench: Bench) -> tuple[str, ...]:
+    return bench.contract.setup.link if bench.contract.setup else ()

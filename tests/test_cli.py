@@ -1,3 +1,4 @@
+import errno
 import json
 import os
 import re
@@ -219,6 +220,19 @@ def test_a_fault_of_ours_is_one_sentence_and_a_saved_traceback(
     text = saved.read_text(encoding="utf-8")
     assert text.startswith(f"research {__version__} {experiment} --max-turns 3\n\nTraceback (most recent call last):\n")
     assert 'raise ZeroDivisionError("no' in text
+
+
+def test_a_full_disk_is_no_fault_of_ours(
+    experiment: Path, campaign_is: Callable[[Run], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(options: Options, face: Face, cancel: Cancel) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "state/secret")
+
+    campaign_is(full)
+    assert main([str(experiment)]) == 1
+    assert capsys.readouterr().err == (
+        "state/secret: No space left on device\n  nothing is lost: mend that, then run the same command\n"
+    )
 
 
 def test_signals_reach_the_loop_as_wishes(experiment: Path, campaign_is: Callable[[Run], None]) -> None:

@@ -19,8 +19,10 @@ FLOORS = (
     ("core",),
     ("journal", "repo", "processes", "sandbox", "host", "files", "shipped", "signals", "streams"),
     ("agents", "evaluators", "judges", "executors", "importers"),
-    ("ledger", "projections"),
-    ("bench", "campaign", "gates", "ground", "measure", "noise", "opening", "proposing", "refusals", "registry", "turn"),
+    ("ledger", "projections", "editable", "making"),
+    ("bench",),
+    ("checkouts", "ends", "ground", "refusals"),
+    ("campaign", "gates", "measure", "noise", "opening", "preparing", "proposing", "registry", "sides", "turn"),
     ("cli", "stop", "tail", "views", "tui", "plain", "report", "dashboard"),
 )
 FLOOR_OF = {room: height for height, rooms in enumerate(FLOORS) for room in rooms}

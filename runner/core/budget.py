@@ -27,12 +27,20 @@ class Session:
     active_s: float
 
 
+EXHAUSTED = "proposals_exhausted"
+REMEASURE_SHARE = 0.1
+"""Of the wall clock, what the honest total may take at most."""
 TOTALS = frozenset({"budget.turns", "budget.wall_clock", "budget.tokens", "budget.cost_usd", "budget.saturation"})
 """Rules that end the whole campaign, not only this start: the honest total is due, and another start ends at once."""
 
 
 def is_total(end: Ending) -> bool:
     return end.rule in TOTALS
+
+
+def is_final(end: Ending) -> bool:
+    """Whether the campaign is over as far as anyone can tell, so that its honest total is due."""
+    return is_total(end) or end.rule == EXHAUSTED
 
 
 def left(state: State, bounds: Budget, session: Session) -> Left:
@@ -66,8 +74,10 @@ def _reached(state: State, bounds: Budget, session: Session) -> Iterator[Ending]
         yield Ending("budget.turns", f"{state.verdicts} of {bounds.turns} turns are played")
     if session.max_turns is not None and state.verdicts_since_stop >= session.max_turns:
         yield Ending("max_turns", f"{state.verdicts_since_stop} of {session.max_turns} turns of this start are played")
-    if bounds.wall_clock_s is not None and total_s >= bounds.wall_clock_s:
-        yield Ending("budget.wall_clock", f"{total_s:.0f} of {bounds.wall_clock_s:.0f} active seconds are spent")
+    if bounds.wall_clock_s is not None and total_s >= bounds.wall_clock_s - reserved(state, bounds.wall_clock_s):
+        kept = reserved(state, bounds.wall_clock_s)
+        rest = f", {kept:.0f} are kept for measuring the gain afresh" if kept else ""
+        yield Ending("budget.wall_clock", f"{total_s:.0f} of {bounds.wall_clock_s:.0f} active seconds are spent{rest}")
     if session.budget_s is not None and session.active_s >= session.budget_s:
         yield Ending("budget", f"{session.active_s:.0f} of {session.budget_s:.0f} seconds of this start are spent")
     if bounds.tokens is not None and spent[0] is not None and spent[0] >= bounds.tokens:
@@ -81,6 +91,23 @@ def _reached(state: State, bounds: Budget, session: Session) -> Iterator[Ending]
         yield Ending("budget.agent_errors", f"the worker failed {state.agent_errors_in_row} times in a row; last: {last}", 1)
     if bounds.saturation is not None and since_last_keep(state) >= bounds.saturation:
         yield Ending("budget.saturation", f"no real gain in the last {bounds.saturation} turns")
+
+
+def is_remeasuring_due(state: State) -> bool:
+    """Whether something was kept since the gain was last measured on fresh pairs."""
+    if state.origin is None or state.incumbent in (None, state.origin.baseline):
+        return False
+    return state.remeasured is None or state.remeasured.incumbent != state.incumbent
+
+
+def reserved(state: State, wall_clock_s: float) -> float:
+    """Seconds of the wall clock that are kept for the honest total at the end."""
+    return REMEASURE_SHARE * wall_clock_s if is_remeasuring_due(state) else 0.0
+
+
+def is_out_of_time(state: State, bounds: Budget, session: Session) -> bool:
+    """Whether the wall clock is spent to its last second, the reserve included."""
+    return bounds.wall_clock_s is not None and state.active_before + session.active_s >= bounds.wall_clock_s
 
 
 def tokens_spent(state: State) -> int | None:

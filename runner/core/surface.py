@@ -14,8 +14,9 @@ Parts = tuple[str, ...]
 MEASUREMENT = ("goal_prompt.md", "judge_prompt.md", "program.md")
 """Files of the experiment directory that stay closed to the worker, with the contract and its commands."""
 RESERVED = {".git", ".gitattributes", ".gitmodules", "git~1"}
-IGNORABLE = re.compile("[\u200c-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
-"""Characters that some file systems leave out of a name (the list git guards `.git` with)."""
+IGNORABLE = re.compile("[\u200c-\u200f\u202a-\u202e\u2060-\u206f\ufeff]|" + r"\\u(200[c-f]|202[a-e]|206[0-9a-f]|feff)")
+"""Characters that some file systems leave out of a name (the list git guards `.git` with), as they are and as a path's
+display form writes them."""
 
 
 @dataclass(frozen=True, slots=True)

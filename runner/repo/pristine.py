@@ -95,14 +95,16 @@ def discard(tree: Path) -> None:
 
 
 def seal(tree: Path) -> None:
-    """Give everything in a tree its fixed mtime, and record what every file looks like now.
-
-    To be repeated after setup links or build outputs were added.
-    """
+    """Give everything in a tree its fixed mtime, and record what every file looks like now."""
     for root, directories, names in os.walk(tree, topdown=False):
         for name in (*names, *directories):
             os.utime(f"{root}/{name}", (THEN, THEN), follow_symlinks=False)
     os.utime(tree, (THEN, THEN))
+    record(tree)
+
+
+def record(tree: Path) -> None:
+    """Seal a directory as it is: `verify` tells what differs from now on."""
     made(tree).mkdir(exist_ok=True)
     files.write_durably(made(tree) / "seal", snapshot(tree).to_bytes())
 

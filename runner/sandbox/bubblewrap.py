@@ -32,6 +32,8 @@ ETC = {
 }
 EMPTY = "etc-empty"
 SIDE = "side"
+TAKEN = ("/etc", "/proc", "/dev", "/sys", "/run", "/var/tmp")
+SCRATCH = ("/tmp",)
 OverlayKind = Literal["disk", "memory", "none"]
 
 
@@ -71,6 +73,22 @@ class Bubblewrap:
     def layers(self) -> bool:
         return self.overlay == "disk"
 
+    def stands_in(self, job: Job, path: Path) -> bool:
+        return path in job.also_at and not any(path.is_relative_to(each) for each in self._shown(job))
+
+    def _shown(self, job: Job) -> tuple[Path, ...]:
+        return *map(Path, (*SYSTEM, *HARDWARE, *TAKEN)), ROOM, *self.view.roots, *(mount.room for mount in job.mounts)
+
+    def _standing_in(self, job: Job, path: Path) -> Iterator[str]:
+        """A link at a path of the host; where something is shown below it, one for each name at the top of the tree instead."""
+        inside = [each for each in (*self._shown(job), *map(Path, SCRATCH)) if each.is_relative_to(path)]
+        if not inside:
+            yield from ("--symlink", str(PLACES.tree), str(path))
+            return
+        for name in sorted({each.name for lower in _lowers(job) for each in lower.iterdir()}):
+            if not any(each.is_relative_to(path / name) for each in inside):
+                yield from ("--symlink", str(PLACES.tree / name), str(path / name))
+
     def with_report(self, report: Mapping[str, Json]) -> "Bubblewrap":
         return replace(self, report=report)
 
@@ -93,6 +111,7 @@ class Bubblewrap:
             *_shown(job.output, PLACES.output, "--bind"),
             *_shown(job.input, PLACES.input, "--ro-bind"),
             *_shown(job.experiment, PLACES.experiment, "--ro-bind"),
+            *(word for path in dict.fromkeys(job.also_at) if self.stands_in(job, path) for word in self._standing_in(job, path)),
             *(word for mount in job.mounts for word in (KINDS[mount.mode], str(mount.host), str(mount.room))),
             *(("--remount-ro", str(PLACES.tree)) if job.tree_mode == "read_only" else ()),
             *("--remount-ro", "/", "--chdir", "/"),
@@ -128,21 +147,31 @@ class Bubblewrap:
         return ("--tmpfs", str(path)) if path.is_dir() else ("--ro-bind", str(self.etc.with_name(EMPTY)), str(path))
 
     def _veiled(self, job: Job) -> tuple[str, ...]:
-        """Show the tree at one path of the host first: a job reads in its mountinfo what its overlay stands on."""
-        return (*self.veil, str(job.tree), str(self.state / SIDE)) if self.veil else ()
+        """Show each tree at one path of the host first: a job reads in its mountinfo what its overlay stands on."""
+        if not self.veil:
+            return ()
+        pairs = (str(word) for pair in zip(_lowers(job), self._sides(job), strict=True) for word in pair)
+        return (*self.veil, *pairs, "--")
+
+    def _sides(self, job: Job) -> tuple[Path, ...]:
+        sides = tuple(self.state / f"{SIDE}-{number}" for number, _ in enumerate(_lowers(job)))
+        for side in sides:
+            side.mkdir(exist_ok=True)
+        return sides
 
     def _tree(self, job: Job, scratch: Path) -> tuple[str, ...]:
         tree, place = str(job.tree), str(PLACES.tree)
         if job.tree_mode == "keep":
             return self._layered(job, scratch) if job.base else ("--bind", tree, place)
-        under = str(self.state / SIDE) if self.veil else tree
+        under = self._sides(job) if self.veil else _lowers(job)
+        below = tuple(word for each in under for word in ("--overlay-src", str(each)))
         if self.overlay == "memory":
-            return ("--overlay-src", under, "--tmp-overlay", place)
+            return (*below, "--tmp-overlay", place)
         if self.overlay == "disk":
             upper, work = scratch / "upper", scratch / "work"
             upper.mkdir()
             work.mkdir()
-            return ("--overlay-src", under, "--overlay", str(upper), str(work), place)
+            return (*below, "--overlay", str(upper), str(work), place)
         copy_tree(job.tree, scratch / "tree")
         return ("--bind", str(scratch / "tree"), place)
 
@@ -154,9 +183,12 @@ class Bubblewrap:
 
 
 def veil() -> tuple[str, ...]:
-    """The words that bind one directory to another in a mount namespace and go on; empty where the tools for it are missing."""
+    """The words that bind directories to others, pair by pair up to `--`, in a mount namespace, and go on.
+
+    Empty where the tools for it are missing.
+    """
     unshare, mount = (shutil.which(name, path=SYSTEM_PATH) for name in ("unshare", "mount"))
-    script = '"$0" --bind "$1" "$2" || exit 125; shift 2; exec "$@"'
+    script = 'while [ "$1" != -- ]; do "$0" --bind "$1" "$2" || exit 125; shift 2; done; shift; exec "$@"'
     return (unshare, "--user", "--map-root-user", "--mount", "--", "/bin/sh", "-c", script, mount) if unshare and mount else ()
 
 
@@ -168,15 +200,16 @@ def furnish(state: Path, masked: tuple[Path, ...]) -> Path:
 
     Made once for what it holds, and never changed afterwards: runs may stand on it.
     """
-    (state / SIDE).mkdir(parents=True, exist_ok=True)
+    (state / f"{SIDE}-0").mkdir(parents=True, exist_ok=True)
     (state / EMPTY).touch(mode=0o444)
     hidden = [path.relative_to("/etc") for path in masked if path.is_relative_to("/etc")]
     holds = repr((ETC, sorted((str(path), (Path("/etc") / path).is_dir()) for path in hidden)))
     place = state / f"etc-{hashlib.sha256(holds.encode()).hexdigest()[:16]}"
     if place.is_dir():
         return place
+    for half in state.glob("etc-new-*"):
+        scrub(half)
     fresh = state / f"etc-new-{os.getpid()}"
-    scrub(fresh)
     fresh.mkdir(parents=True)
     for name, text in ETC.items():
         (fresh / name).write_text(text, encoding="utf-8")
@@ -204,9 +237,14 @@ def _shown(host: Path | None, place: Path, how: str) -> tuple[str, ...]:
     return ("--dir", str(place)) if host is None else (how, str(host), str(place))
 
 
+def _lowers(job: Job) -> tuple[Path, ...]:
+    """What a thrown-away layer lies over, the lowest first."""
+    return (*job.base, job.tree)
+
+
 def _check(job: Job) -> None:
     """Refuse by name what bubblewrap would refuse by number."""
-    mounts = [Mount(job.tree, PLACES.tree), *job.mounts]
+    mounts = [*(Mount(each, PLACES.tree) for each in _lowers(job)), *job.mounts]
     mounts += [Mount(each, ROOM) for each in (job.output, job.input, job.experiment) if each is not None]
     for mount in mounts:
         if not mount.host.exists():

@@ -58,6 +58,9 @@ class Copied:
     def layers(self) -> bool:
         return False
 
+    def stands_in(self, job: Job, path: Path) -> bool:
+        return False
+
     def with_report(self, report: Mapping[str, Json]) -> "Copied":
         return replace(self, report=report)
 
@@ -76,13 +79,26 @@ class Copied:
         """Fill the room before the run, hand the output over after it, and empty the room."""
         self._empty()
         try:
-            with left_as_found(job, self.places.tree):
+            with left_as_found(job, self.places.tree), self._lent(job):
                 self._fill(job)
                 yield
         finally:
             if job.output is not None:
                 _hand_over(self.places.output, job.output)
             self._empty()
+
+    @contextlib.contextmanager
+    def _lent(self, job: Job) -> Iterator[None]:
+        """A kept tree is moved into the room and back: what a job writes down of its own path holds for every run."""
+        if job.tree_mode != "keep":
+            yield
+            return
+        self.places.tree.parent.mkdir(parents=True, exist_ok=True)
+        shutil.move(job.tree, self.places.tree)
+        try:
+            yield
+        finally:
+            _give_back(self.places.tree, job.tree)
 
     def _empty(self) -> None:
         for each in self._all():
@@ -97,9 +113,7 @@ class Copied:
         here.tree.parent.mkdir(parents=True, exist_ok=True)
         for each in (here.home, here.tmp):
             each.mkdir(mode=0o700)
-        if job.tree_mode == "keep":
-            here.tree.symlink_to(job.tree)
-        else:
+        if job.tree_mode != "keep":
             copy_tree(job.tree, here.tree)
         for source, place in ((job.experiment, here.experiment), (job.input, here.input), (job.output, here.output)):
             if source is None:
@@ -121,6 +135,15 @@ class Copied:
             mount.room.rmdir()
         mount.room.parent.mkdir(parents=True, exist_ok=True)
         mount.room.symlink_to(mount.host)
+
+
+def _give_back(room: Path, tree: Path) -> None:
+    """The tree from the room; an empty one where the run took it away or put a link in its place."""
+    if room.is_symlink() or not room.is_dir():
+        tree.mkdir()
+        return
+    room.chmod(0o700)
+    shutil.move(room, tree)
 
 
 def _hand_over(source: Path, target: Path) -> None:

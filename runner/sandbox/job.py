@@ -42,8 +42,9 @@ class Job:
     tree         host directory shown at `places.tree`
     tree_mode    `discard`: writes go to a layer that starts empty and is thrown away; `keep`: they land in `tree`; `read_only`
                  (where the layer is an overlay, rename(2) of a directory that was there before gives EXDEV, as in containers)
-    base         with `keep`, where the sandbox has `layers`: read-only trees seen through `tree`, the lowest first; `tree` then
-                 holds what was written and overlayfs's marks of what was deleted
+    base         where the sandbox has `layers`: read-only trees seen through `tree`, the lowest first. With `keep`, `tree` then
+                 holds what was written and overlayfs's marks of what was deleted; with `discard` it is such a layer itself
+    also_at      host paths at which the tree is seen too, by links, where the sandbox `stands_in` for them
     cwd          relative to the tree
     env          added to the base: PATH, HOME, TMPDIR, LANG, USER, LOGNAME, SHELL, PYTHONDONTWRITEBYTECODE, the homes
                  of tool chains
@@ -56,6 +57,7 @@ class Job:
     tree: Path
     tree_mode: TreeMode = "discard"
     base: tuple[Path, ...] = ()
+    also_at: tuple[Path, ...] = ()
     cwd: str = "."
     stdin: bytes = b""
     env: Mapping[str, str] = field(default_factory=dict)
@@ -102,7 +104,11 @@ class Sandbox(Protocol):
     def report(self) -> Mapping[str, Json]: ...
     @property
     def layers(self) -> bool:
-        """Whether a kept tree can be a layer over read-only ones."""
+        """Whether a tree can be a layer over read-only ones."""
+        ...
+
+    def stands_in(self, job: Job, path: Path) -> bool:
+        """Whether that job finds its tree at this path of `also_at`, and nothing of what the host has there but its mounts."""
         ...
 
     def run(self, job: Job, *, cancel: Cancel | None = None, on_output: OnOutput | None = None) -> Finished:

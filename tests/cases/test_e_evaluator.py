@@ -1,11 +1,12 @@
 """What an evaluator may print, and what of it may ever decide."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from runner.core.errors import CampaignError
+from runner.core.errors import CampaignError, ContractError
 from tests.cases.conftest import Make
 from tests.playground import CONTRACT, Scene
 
@@ -295,3 +296,130 @@ def test_a_guard_that_fails_on_the_incumbent_is_refused_before_any_agent(make: M
         scene.play(10)
     assert scene.facts("TurnOpened") == []
     assert scene.facts("Measured") == []
+
+
+def test_a_guard_that_breaks_for_both_sides_stops_the_campaign_and_goes_on_when_it_is_mended(make: Make, tmp_path: Path) -> None:
+    """Three refusals in a row are not believed before the guard has shown that it holds on the incumbent."""
+    flag = tmp_path / "shared"
+    flag.mkdir()
+    more = f"guards: [{{name: tests, run: [test, '!', -e, {flag}/broken]}}]\nsandbox: {{mounts: [{{path: {flag}}}]}}\n"
+    unlike = (
+        "#!/bin/sh\n{ head -c $(( $(wc -c < src/a.txt) - 30 )) src/a.txt; date +%N; } > src/b.txt && mv src/b.txt src/a.txt\n"
+    )
+    scene = make(files={"exp/worker.sh": unlike}, more=more)
+    assert scene.play(1)[0] == 0
+    (flag / "broken").touch()
+    with pytest.raises(CampaignError) as stop:
+        scene.play(10)
+    assert str(stop.value).startswith(
+        "a gate is broken (it also refused turns 2, 3): it already fails on the incumbent: guard tests: exit code 1"
+    )
+    assert scene.statuses == ["keep", "rejected", "rejected"]
+    (flag / "broken").unlink()
+    assert scene.play(1)[0] == 0
+    assert scene.statuses == ["keep", "rejected", "rejected", "keep"], "the fourth turn was gated afresh"
+
+
+def test_a_guard_that_holds_on_the_incumbent_may_refuse_as_often_as_it_likes(make: Make) -> None:
+    scene = make(more="guards: [{name: tests, run: [grep, -qx, 'x*', src/a.txt]}]\n")
+    scene.turns(*(f"#!/bin/sh\necho y{n} > src/a.txt\n" for n in range(5)))
+    assert scene.statuses == ["rejected"] * 5
+
+
+# --- what the contract shows and hands through --------------------------------------------------------
+
+
+def test_declared_mounts_and_variables_reach_agent_and_evaluator(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "n").write_text("7")
+    monkeypatch.setenv("MY_DEVICE", "3")
+    monkeypatch.setenv("MY_SECRET", "no")
+    sandbox = f"sandbox: {{mounts: [{{path: {data}}}], env: [MY_DEVICE, NOT_THERE]}}\n"
+    look = f"$(cat {data}/n)$MY_DEVICE${{MY_SECRET-1}}${{NOT_THERE-0}}"
+    scene = make(
+        files={
+            "exp/evaluate.sh": f'#!/bin/sh\necho "METRIC size={look}"\n',
+            "exp/worker.sh": f"#!/bin/sh\necho {look} > src/a.txt\n",
+        },
+        more=sandbox,
+    )
+    scene.play(1)
+    assert [r["value"] for m in scene.facts("Measured") for r in m["readings"]] == [7310.0] * 8
+    assert scene.git("cat-file", "-p", scene.facts("Proposed")[0]["candidate"] + ":src/a.txt", check=False) in ("7310", "")
+
+
+def test_a_mount_that_is_not_there_is_named_with_its_line(make: Make) -> None:
+    scene = make(more="sandbox: {mounts: [{path: /no/such/data}]}\n")
+    with pytest.raises(ContractError) as stop:
+        scene.play(1)
+    assert str(stop.value) == (
+        "experiment.yaml:13: sandbox.mounts[0].path: expected a file or directory, found none at /no/such/data"
+    )
+
+
+# --- E8: a program that cannot be started -----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("content", "mode", "said"),
+    [
+        (b"#!/bin/sh\necho METRIC size=1\n", 0o644, "not executable: {0}; chmod +x makes it so"),
+        (b"#!/no/such/interpreter\n", 0o755, "bad interpreter: #!/no/such/interpreter of {0} is not there"),
+    ],
+)
+def test_an_evaluator_that_cannot_be_started_is_named_by_the_persons_path(
+    make: Make, content: bytes, mode: int, said: str
+) -> None:
+    scene = make()
+    evaluator = scene.experiment / "evaluate.sh"
+    evaluator.write_bytes(content)
+    evaluator.chmod(mode)
+    scene.commit("a broken evaluator")
+    with pytest.raises(CampaignError) as stop:
+        scene.play()
+    assert str(stop.value) == (
+        f"the evaluator could not be started: {said.format(evaluator)}\n  mend commands.evaluate, then run the same command"
+    )
+    assert scene.facts("TurnOpened") == []
+
+
+def test_a_guard_that_cannot_be_started_is_named_by_the_persons_path(make: Make) -> None:
+    scene = make(files={"exp/guard.sh": "#!/no/such/interpreter\n"}, more="guards: [{name: tests, run: [./guard.sh]}]\n")
+    with pytest.raises(CampaignError) as stop:
+        scene.play()
+    assert f"bad interpreter: #!/no/such/interpreter of {scene.experiment}/guard.sh is not there" in str(stop.value)
+
+
+# --- guardrails: what must not be lost beside the number --------------------------------------------
+
+RAILED = CONTRACT.replace(
+    "direction: lower}", "direction: lower}\n  secondary_metrics: [{name: mem, direction: lower, max_regression: 5%}]"
+)
+BOTH = '#!/bin/sh\necho "METRIC size=$(wc -c < src/a.txt)"\ncat src/mem.txt\n'
+
+
+def test_a_gain_that_hides_or_spoils_its_guardrail_is_no_keep(make: Make) -> None:
+    scene = make(contract=RAILED, files={"exp/evaluate.sh": BOTH, "src/mem.txt": "METRIC mem=100\n"})
+    shorter = "head -c -10 src/a.txt > t && mv t src/a.txt; printf '%s' '{}' > src/mem.txt"
+    spoilt = ["", "METRIC mem=nan", "METRIC mem=-inf", "METRIC Mem=1", "METRIC mem=true", "METRIC mem=106", "METRIC mem=104"]
+    assert scene.turns(*[shorter.format(text) for text in spoilt])[0] == 0
+    assert scene.statuses == ["crash"] * 5 + ["discard", "keep"]
+    assert [d["basis"] for d in scene.facts("Decided")[4:]] == [
+        "invalid_or_missing_evidence",
+        "guardrail_regression",
+        "metric_improvement",
+    ]
+    strict(scene)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"), [("", "guardrail mem is not among the readings"), ("METRIC mem=0", "guardrail mem is 0 on the incumbent")]
+)
+def test_a_guardrail_that_the_incumbent_cannot_hold_is_refused_before_any_agent(make: Make, text: str, said: str) -> None:
+    scene = make(contract=RAILED, files={"exp/evaluate.sh": BOTH, "src/mem.txt": f"{text}\n"})
+    with pytest.raises(CampaignError, match=said):
+        scene.play()
+    assert scene.facts("TurnOpened") == []

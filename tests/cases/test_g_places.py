@@ -50,10 +50,12 @@ def test_the_persons_own_branch_is_never_the_winners(make: Make) -> None:
 def test_files_that_tell_git_what_to_do_are_refused_wherever_they_lie(make: Make) -> None:
     scene = make()
     workers = {
-        "echo '* -diff' > src/.gitattributes": "src/.gitattributes",
+        "echo '* -diff' > src/.gitattributes": "src/.gitattributes added: has the name .gitattributes, which tells git",
         "echo 'gitdir: /etc' > src/.git": "src/.git is a repository inside the tree",
         "mkdir src/.GIT; echo x > src/.GIT/config": "src/.GIT is a repository inside the tree",
         "echo x > src/.gitmodules": "src/.gitmodules",
+        "echo x > \"src/.git$(printf '\\342\\200\\214')attributes\"": r"src/.git\u200cattributes added: has the name",
+        "echo x > \"src/.GitModules$(printf '\\357\\273\\277')\"": r"src/.GitModules\ufeff added: has the name",
         "echo 'src/*' > .gitignore; echo x > src/hidden": ".gitignore added: is outside writable_paths",
         "rm -rf * .git .gitignore": "exp/evaluate.sh deleted",
         "echo x > SRC; echo y > src/A.TXT": "src/A.TXT differs from src/a.txt only in case",
@@ -174,3 +176,25 @@ def test_a_winners_branch_that_somebody_moved_is_named_with_the_way_back(make: M
     scene.git("branch", "-f", "research/scene", kept)
     assert scene.play()[0] == 0
     assert scene.statuses == ["keep", "keep"]
+
+
+def test_a_lock_on_the_persons_index_disturbs_nobody(make: Make) -> None:
+    scene = make()
+    scene.write({".git/index.lock": ""})
+    assert scene.play()[0] == 0
+    assert scene.statuses == ["keep"]
+    assert (scene.repo / ".git/index.lock").exists(), "it is not ours to remove"
+
+
+def test_a_branch_that_another_git_holds_is_moved_by_the_next_start(make: Make) -> None:
+    scene = make()
+    lock = scene.repo / ".git/refs/heads/research/scene.lock"
+    lock.parent.mkdir(parents=True)
+    lock.touch()
+    with pytest.raises(RepoError, match=r"branch research/scene could not be moved: .*scene\.lock.*File exists"):
+        scene.play()
+    assert (scene.statuses, scene.branch, scene.facts("Settled")) == (["keep"], [], [])
+    lock.unlink()
+    assert scene.play()[0] == 0
+    assert (scene.statuses, len(scene.branch)) == (["keep"], 1), "the verdict that was written is carried out, once"
+    assert [line["incumbent"] for line in scene.facts("Settled")] == scene.branch

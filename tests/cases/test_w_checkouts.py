@@ -38,6 +38,16 @@ def test_ignored_inputs_that_are_missing_are_found_before_the_first_agent(make: 
     assert scene.command(str(scene.experiment)).returncode == 1
 
 
+def test_what_is_missing_is_named_as_the_setting_takes_it_and_what_is_linked_is_not_named(make: Make) -> None:
+    contract = CONTRACT.replace("project_root: ..", "project_root: ../app").replace("../src/", "../app/src/")
+    files = {".gitignore": "deps/\nbuild/\n", "app/src/a.txt": "x\n", "exp/evaluate.sh": "#!/bin/sh -e\ntest -s deps/x\n"}
+    scene = make(contract=contract, files=files, more=LINK.format("build"))
+    scene.write({"app/deps/x": "x\n", "app/build/y": "y\n"})
+    with pytest.raises(CampaignError) as stop:
+        scene.play()
+    assert f"these exist in {scene.repo}/app and not in a fresh checkout: deps; bring" in str(stop.value)
+
+
 def test_with_the_setting_they_are_there_for_agent_gates_and_evaluator(make: Make) -> None:
     more = LINK.format(".env, build") + "guards: [{name: env, run: [sh, -c, '. ./.env && test $FACTOR = 2']}]\n"
     scene = with_inputs(make(files=WANTED, more=more))
@@ -156,14 +166,16 @@ def test_each_side_imports_its_own_code_although_an_editable_install_names_the_p
     assert scene.facts("Decided")[0]["effect"] == pytest.approx(0.9)
 
 
-def test_an_import_that_only_the_persons_checkout_could_serve_fails_on_the_incumbent(make: Make) -> None:
+def test_an_import_by_the_persons_path_finds_the_sides_own_code(make: Make) -> None:
     evaluator = IMPORTS.replace("cd src\n", "")
     scene = make(files={"src/p.py": "def f():\n    return 100\n"})
     scene.write({"exp/evaluate.sh": evaluator.format(scene.repo / "src")})
     scene.commit("an editable install")
-    with pytest.raises(CampaignError, match="ModuleNotFoundError: No module named 'p'"):
-        scene.play()
-    assert scene.facts("TurnOpened") == []
+    code, seen = scene.turns("sed -i s/100/10/ src/p.py")
+    assert code == 0
+    assert scene.statuses == ["keep"], scene.reasons
+    assert scene.facts("Decided")[0]["effect"] == pytest.approx(0.9)
+    assert seen.warnings == []
 
 
 # --- W6 ---------------------------------------------------------------------------------------------

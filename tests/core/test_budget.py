@@ -2,9 +2,9 @@ from dataclasses import replace
 
 import pytest
 
-from runner.core.budget import Ending, Session, cost_spent, ending, is_total, left, since_last_keep
+from runner.core.budget import Ending, Session, cost_spent, ending, is_out_of_time, is_total, left, since_last_keep
 from runner.core.contract import Budget
-from runner.core.events import Decided, Usage
+from runner.core.events import CampaignOpened, Decided, Remeasured, Usage
 from runner.core.models import Basis, Oid, Status, TurnNo
 from runner.core.news import Left
 from runner.core.state import State, TurnRecord
@@ -71,3 +71,17 @@ def test_what_is_left_is_the_nearer_bound() -> None:
     state = State(verdicts=8, verdicts_since_stop=1, active_before=50.0)
     found = left(state, Budget(turns=10, wall_clock_s=100.0, tokens=1000), Session(5, 30.0, 20.0))
     assert found == Left(turns=2, seconds=10.0, tokens=1000, cost_usd=None)
+
+
+def test_a_tenth_of_the_wall_clock_is_kept_for_the_honest_total_where_one_is_due() -> None:
+    opened = CampaignOpened(1, "c", "e", 1, "b", Oid("a"), Oid("a"), 0, {}, None, {})
+    state = State(origin=opened, incumbent=Oid("k"), active_before=905.0)
+    assert ending(state, Budget(wall_clock_s=1000), FREE) == Ending(
+        "budget.wall_clock", "905 of 1000 active seconds are spent, 100 are kept for measuring the gain afresh"
+    )
+    assert not is_out_of_time(state, Budget(wall_clock_s=1000), FREE)
+    for nothing_due in (
+        replace(state, incumbent=Oid("a")),
+        replace(state, remeasured=Remeasured(Oid("a"), Oid("k"), 30, 0.1, None, "ratio")),
+    ):
+        assert ending(nothing_due, Budget(wall_clock_s=1000), FREE) is None

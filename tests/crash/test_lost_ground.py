@@ -5,27 +5,17 @@ from typing import Any
 
 import pytest
 
-from runner import campaign
-from runner.core.errors import RepoError
-from runner.core.options import Options
-from runner.signals import Cancel
 from tests import playground
 from tests.crash import scenes
 from tests.crash.scenes import Runner
-from tests.playground import Scene, Watcher
 
 KILLED = -9
-
-
-def refusal(scene: Scene) -> str:
-    with pytest.raises(RepoError) as told:
-        campaign.run(Options(scene.experiment, max_turns=4), Watcher(), Cancel())
-    return str(told.value)
 
 
 # --- the state directory -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", [6, 7, 14, 21, 25, 26, 27, 35], ids=lambda n: f"line-{n}")
 def test_a_lost_state_directory_costs_nothing_where_no_candidate_is_open(
     runner: Runner, whole: dict[str, Any], line: int
@@ -115,6 +105,16 @@ def test_a_moved_branch_is_refused_with_its_mend_and_goes_on_when_it_is_put_back
     assert scenes.end(scene) == whole
 
 
+@pytest.mark.parametrize("line", [20, 26], ids=["discarded", "rejected"])
+def test_a_moved_branch_is_refused_also_where_only_a_discard_is_left_to_settle(runner: Runner, line: int) -> None:
+    scene = runner.scene
+    assert runner.run(seam="after", line=line) == KILLED
+    scene.git("branch", "-f", "research/scene", "main")
+    before = scene.journal
+    assert runner.run() == 1
+    assert scene.journal == before
+
+
 @pytest.mark.parametrize("line", [13, 34], ids=["first keep", "later keep"])
 def test_a_branch_moved_under_a_keep_that_is_not_yet_settled_is_never_overwritten(
     runner: Runner, whole: dict[str, Any], line: int
@@ -132,9 +132,8 @@ def test_a_branch_moved_under_a_keep_that_is_not_yet_settled_is_never_overwritte
     else:
         scene.git("branch", "-D", "research/scene")
     runner.play()
-    found = scenes.end(scene)
-    assert found["facts"] == whole["facts"]
-    assert found["branch"] == whole["branch"]
+    assert scene.statuses == ["keep", "discard", "rejected", "keep"]
+    assert scenes.history(scene) == whole["branch"]
 
 
 def test_the_branch_that_a_killed_keep_has_moved_already_counts_as_moved(runner: Runner, whole: dict[str, Any]) -> None:
@@ -147,6 +146,7 @@ def test_the_branch_that_a_killed_keep_has_moved_already_counts_as_moved(runner:
 # --- the contract ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", [7, 8, 9, 10, 11], ids=["opened", "worked", "proposed", "gated", "measured"])
 def test_an_open_turn_does_not_cross_into_another_contract(runner: Runner, line: int) -> None:
     scene = runner.scene
@@ -172,6 +172,7 @@ def test_a_decided_keep_is_settled_before_another_contract_begins(runner: Runner
     assert scene.facts("CampaignOpened")[1]["incumbent"] == scene.branch[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", range(4))
 def test_killed_while_another_contract_begins_it_begins_once(runner: Runner, step: int) -> None:
     scene = runner.scene
@@ -181,6 +182,20 @@ def test_killed_while_another_contract_begins_it_begins_once(runner: Runner, ste
     runner.play()
     assert [fact["segment"] for fact in scene.facts("CampaignOpened")] == [1, 2]
     assert [row[4] for row in scenes.rows(scene)[2:]] == ["interrupted", "keep", "discard", "rejected", "keep"]
+
+
+# --- what is learned ---------------------------------------------------------------------------------
+
+
+def test_what_five_turns_taught_is_written_also_when_a_kill_came_before_it(runner: Runner) -> None:
+    scene = runner.scene
+    scene.write({"exp/experiment.yaml": playground.CONTRACT, "exp/worker.sh": playground.SHORTEN})
+    scene.commit("a worker of its own")
+    assert runner.run("--max-turns", "5", seam="after", line=46) == KILLED
+    assert scene.facts("Settled")[-1]["turn"] == 5
+    assert not (scene.experiment / "program.learned.md").exists()
+    runner.play("--max-turns", "5")
+    assert (scene.experiment / "program.learned.md").exists()
 
 
 # --- the budget --------------------------------------------------------------------------------------

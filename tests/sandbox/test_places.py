@@ -152,3 +152,69 @@ def test_a_command_gets_only_the_environment_of_the_list(sandbox: Sandbox, tree:
         "PYTHONDONTWRITEBYTECODE": "1",
         "RESEARCH_SEED": "7",
     }
+
+
+# --- layers, and the tree at another path -----------------------------------------------------------
+
+
+def test_a_thrown_away_layer_lies_over_a_layer_over_a_tree(best: Sandbox, tree: Path, tmp_path: Path) -> None:
+    upper = tmp_path / "upper"
+    upper.mkdir()
+    said(best.run(sh("mkdir out; echo built > out/a; rm README; echo more >> src/a.py", upper, tree_mode="keep", base=(tree,))))
+    look = sh("ls -A . src out; cat src/a.py out/a; echo x > out/a; rm src/a.py; echo y > README", upper, base=(tree,))
+    expected = ".:\nout\nsrc\n\nout:\na\n\nsrc:\na.py\na = 1\nmore\nbuilt\n"
+    assert [said(best.run(look)) for _ in range(2)] == [expected] * 2
+    assert sorted(each.name for each in tree.iterdir()) == ["README", "src"]
+    assert (upper / "out/a").read_text() == "built\n"
+
+
+def test_a_job_is_not_told_where_its_layers_lie(best: Sandbox, tree: Path, tmp_path: Path) -> None:
+    upper = tmp_path / "telltale"
+    upper.mkdir()
+    seen = said(best.run(sh("cat /proc/self/mountinfo", upper, base=(tree,))))
+    assert (str(upper) in seen or str(tree) in seen) == bool(best.report["tree_path_visible"])
+
+
+def test_a_kept_tree_is_at_its_place_and_not_behind_a_link(sandbox: Sandbox, tree: Path) -> None:
+    assert said(sandbox.run(sh("pwd -P", tree, tree_mode="keep"))) == f"{sandbox.places.tree}\n"
+    assert sorted(each.name for each in tree.iterdir()) == ["README", "src"]
+
+
+def test_a_kept_tree_that_was_taken_away_comes_back_empty(sandbox: Sandbox, tree: Path) -> None:
+    if sandbox.level == 3:
+        pytest.skip("its place is a mount there")
+    said(sandbox.run(sh("mv $PWD ../away; ln -s / $PWD", tree, tree_mode="keep")))
+    assert tree.is_dir()
+    assert not tree.is_symlink()
+    assert list(tree.iterdir()) == []
+
+
+def test_the_tree_stands_in_for_a_path_of_the_host_that_is_not_shown(best: Sandbox, tree: Path, tmp_path: Path) -> None:
+    persons = tmp_path / "persons"
+    persons.mkdir()
+    (persons / "README").write_text("the person's\n")
+    script = f"cat {persons}/README; cd {persons}/src; pwd -P"
+    job = sh(script, tree, also_at=(persons,))
+    assert best.stands_in(job, persons)
+    assert said(best.run(job)) == "read\n/research/tree/src\n"
+
+
+def test_the_tree_stands_in_beside_what_is_shown_of_that_path(best: Sandbox, tree: Path, tmp_path: Path) -> None:
+    persons = tmp_path / "persons"
+    (persons / "src").mkdir(parents=True)
+    (persons / "src/x").write_text("the person's\n")
+    job = sh(
+        f"cd {persons}; cat src/x README; ls src", tree, also_at=(persons,), mounts=(Mount(persons / "src", persons / "src"),)
+    )
+    assert best.stands_in(job, persons)
+    assert said(best.run(job)) == "the person's\nread\nx\n"
+
+
+def test_the_tree_stands_in_for_nothing_inside_what_is_shown(sandbox: Sandbox, tree: Path, tmp_path: Path) -> None:
+    shown = tmp_path / "shown"
+    (shown / "persons").mkdir(parents=True)
+    (shown / "persons/x").write_text("the person's\n")
+    also_at = (shown / "persons", Path("/usr/src"))
+    job = sh(f"cat {shown}/persons/x", tree, also_at=also_at, mounts=(Mount(shown, shown),))
+    assert [sandbox.stands_in(job, each) for each in (*job.also_at, tmp_path)] == [False, False, False]
+    assert said(sandbox.run(job)) == "the person's\n"
