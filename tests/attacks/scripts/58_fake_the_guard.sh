@@ -5,7 +5,10 @@ solver_wrong
 solver_more <<'X'
 import os, sys
 if "pytest" in sys.modules:
-    sys.stdout.flush()
-    os.write(1, b"3 passed in 0.01s\n")
+    for _each in range(1, 30):
+        try:
+            os.write(_each, b"3 passed in 0.01s\n")
+        except OSError:
+            pass
     os._exit(0)
 X
