@@ -2,6 +2,7 @@
 
 import dataclasses
 import errno
+import itertools
 import json
 from dataclasses import dataclass
 from pathlib import Path, PurePath
@@ -139,7 +140,7 @@ def ready(bench: Bench, state: State) -> Exhausted | None:
 def work(bench: Bench, state: State, turn: OpenTurn) -> tuple[Worked, Harvest | None]:
     """Run the worker from scratch in a fresh copy; what an earlier, killed try left is thrown away."""
     place = desk(bench)
-    files.remove_tree(place.root)
+    _clear(place.root)
     place.output.mkdir(parents=True)
     launch = _launch(bench, state, turn)
     _copy(bench, place, turn.incumbent)
@@ -158,12 +159,21 @@ def work(bench: Bench, state: State, turn: OpenTurn) -> tuple[Worked, Harvest | 
     return worked, harvest
 
 
+def _clear(root: Path) -> None:
+    """Throw the desk away; what will not go (immutable, where an agent without walls is root) is moved beside."""
+    try:
+        files.remove_tree(root)
+    except OSError:
+        beside = (root.with_name(f"{root.name}.aside-{number}") for number in itertools.count())
+        root.rename(next(place for place in beside if not place.exists()))
+
+
 def _without_room(bench: Bench, place: Desk, finished: Finished, error: OSError | RepoError) -> Worked:
     """A worker that filled the disk: what it left is thrown away, and there is room again; any other error is no fault of its."""
     cause = error if isinstance(error, OSError) else error.__cause__
     if not isinstance(cause, OSError) or cause.errno not in (errno.ENOSPC, errno.EDQUOT):
         raise error
-    files.remove_tree(place.root)
+    _clear(place.root)
     reason = f"there was no room on the disk any more when it had ended ({cause.strerror}); its copy was thrown away"
     seconds = round(finished.wall_s, 6)
     return Worked(Outcome.CRASHED, finished.exit_code, seconds, Usage(), reason, not_held(bench))
