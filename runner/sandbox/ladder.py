@@ -191,6 +191,8 @@ def _something_hidden(door: Door) -> tuple[str, str]:
 
 
 def _held(lock: Path) -> bool:
+    if not lock.exists():
+        return False  # the child never came so far
     with lock.open("rb") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
