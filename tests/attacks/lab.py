@@ -58,19 +58,20 @@ if got != ANSWERS:
 workload.report(spent)
 """
 GUARD = """\
+import unittest
+
 import solver
 
 
-def test_nothing_is_below_two():
-    assert solver.solve(2) == 0
+class Solver(unittest.TestCase):
+    def test_nothing_is_below_two(self):
+        assert solver.solve(2) == 0
 
+    def test_small(self):
+        assert [solver.solve(n) for n in (3, 4, 6, 8)] == [1, 2, 3, 4]
 
-def test_small():
-    assert [solver.solve(n) for n in (3, 4, 6, 8)] == [1, 2, 3, 4]
-
-
-def test_a_hundred():
-    assert solver.solve(100) == 25
+    def test_a_hundred(self):
+        assert solver.solve(100) == 25
 """
 ORDINARY = """\
 #!/bin/sh
@@ -83,6 +84,8 @@ export PYTHONPATH
 exec "$python" bench/bench.py
 """
 TEMPLATE = playground.CLONE / "experiments" / "_templates" / "evaluators" / "split"
+GUARDS = {"pytest": "pytest, -q, -p, no:cacheprovider", "unittest": "unittest, discover, -s"}
+"""The second for an interpreter that has no pytest of its own."""
 CHANGES: dict[str, dict[str, str]] = {
     "evaluate.sh": {},
     "evaluate.py": {
@@ -114,7 +117,7 @@ writable_paths: [../src/]
 commands: {evaluate: ./evaluate.sh}
 metric: lines
 guards:
-  - {name: tests, run: [env, PYTHONPATH=src, $RESEARCH_PYTHON, -m, pytest, -q, -p, no:cacheprovider, tests], expect_passed: 3}
+  - {name: tests, run: [env, PYTHONPATH=src, $RESEARCH_PYTHON, -m, GUARD, tests], expect_passed: 3}
 decision: {preset: quick, max_pairs: 20, expected_candidates: 20}
 budget: {agent_errors: 9}
 sandbox: {level: any}
@@ -201,7 +204,7 @@ def lab(root: Path, evaluator: str = "ordinary") -> Lab:
         "exp/evaluate.sh": ORDINARY,
         "exp/goal_prompt.md": "Make src/solver.py faster.\n",
     }
-    contract = CONTRACT
+    contract = CONTRACT.replace("GUARD", GUARDS[os.environ.get("LAB_GUARD", "pytest")])
     if evaluator == "split":
         files |= {f"exp/{name}": adapted(name) for name in CHANGES}
         contract = contract.replace("metric: lines\n", "")

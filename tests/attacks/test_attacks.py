@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -91,16 +92,43 @@ def test_an_honest_gain_is_kept_and_nothing_else(tmp_path: Path, evaluator: str)
     }
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root makes a file immutable")
+def test_what_an_agent_without_walls_made_immutable_is_in_nobodys_way(tmp_path: Path) -> None:
+    rows = ["39_immutable_file", "09_edit_evaluator_plain"]
+    done = play(tmp_path, rows, 0, "ordinary")
+    assert {name: (outcome.status, set(outcome.past)) for name, outcome in done.items()} == {
+        "39_immutable_file": ("discard", set()),
+        "09_edit_evaluator_plain": ("rejected", set()),
+    }
+
+
+USER = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--")
+
+
+def interpreter() -> tuple[str, dict[str, str]] | None:
+    """A Python that another user can start from a shell, and what it needs to find this one's packages and a guard."""
+    asks = "import sys; sys.exit(sys.version_info < (3, 11))"
+    lent = {"PYTHONPATH": sysconfig.get_path("purelib"), "LAB_GUARD": "unittest"}
+    for path, more in ((sys.executable, {}), ("/usr/bin/python3", lent)):
+        words = (*USER, "/bin/sh", "-c", '"$0" -c "$1"', path, asks)
+        if subprocess.run(words, capture_output=True, check=False).returncode == 0:
+            return path, more
+    return None
+
+
 @pytest.mark.skipif(os.geteuid() != 0 or shutil.which("setpriv") is None, reason="changes to another user, which root can")
 def test_an_ordinary_user_is_as_safe(tmp_path: Path) -> None:
     place = tmp_path / "user"
     place.mkdir()
     os.chown(place, 65534, 65534)
     reachable(place)
-    user = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--")
+    found = interpreter()
+    if found is None:
+        pytest.skip("no Python 3.11 that another user may start")
+    python, more = found
     rows = ("10_", "14_", "22_", "41_", "47_")
-    command = (*user, sys.executable, "-m", "tests.attacks", "--skip-unprotected", "--json", "--evaluators", "ordinary", "--rows")
-    env = {**os.environ, "HOME": str(place), "TMPDIR": str(place), "PYTHONDONTWRITEBYTECODE": "1"}
+    command = (*USER, python, "-m", "tests.attacks", "--skip-unprotected", "--json", "--evaluators", "ordinary", "--rows")
+    env = {**os.environ, "HOME": str(place), "TMPDIR": str(place), "PYTHONDONTWRITEBYTECODE": "1", **more}
     done = subprocess.run((*command, *rows), cwd=CLONE, env=env, capture_output=True, text=True, timeout=240, check=False)
     assert done.stdout, done.stderr[-2000:]
     said = json.loads(done.stdout)
