@@ -5,6 +5,7 @@ from pathlib import Path, PurePath
 
 from runner import files, repo
 from runner.bench import Bench
+from runner.checkouts import links
 from runner.core.errors import CampaignError, ContractError, RepoError
 from runner.core.models import Oid
 from runner.core.state import State
@@ -106,9 +107,9 @@ def absent_in_checkout(bench: Bench, commit: Oid) -> str:
     folders = {str(parent) for path in tracked for parent in PurePath(path).parents}
     root = bench.user.worktree
     here = [p.relative_to(root).as_posix() for f in sorted(folders) if (root / f).is_dir() for p in sorted((root / f).iterdir())]
-    lacking = [
-        p for p in here if p not in tracked and p not in folders and not p.endswith(".git") and not is_own(PurePath(p).name)
-    ]
+    brought = {mount.room.relative_to(bench.sandbox.places.tree).as_posix() for mount in links(bench)}
+    known = {*tracked, *folders, *brought}
+    lacking = [p for p in here if p not in known and not p.endswith(".git") and not is_own(PurePath(p).name)]
     if not lacking:
         return ""
     shown = ", ".join(files.display(p) for p in lacking[:8]) + (f" and {len(lacking) - 8} more" if len(lacking) > 8 else "")
