@@ -59,9 +59,9 @@ class Bench:
     """`experiment` is the experiment directory, `state` the runner's own, `evaluator` the checked copy of the experiment's files.
 
     `root` is the repository's root as the contract spells it; `soon` and `at_once` are the person's two words;
-    `verified` are the sides whose trees were looked over in this turn, `built` where those that were built have their outputs,
-    `brought` what setup.run made; `python` runs shipped helpers and stands in for
-    `$RESEARCH_PYTHON`.
+    `passed` are the person's variables that the contract hands through; `verified` are the sides whose trees were looked
+    over in this turn, `built` where those that were built have their outputs, `brought` what setup.run made; `python` runs
+    shipped helpers and stands in for `$RESEARCH_PYTHON`.
     """
 
     contract: Contract
@@ -85,6 +85,7 @@ class Bench:
     soon: Flag
     at_once: Flag
     deadline: Deadline
+    passed: Mapping[str, str]
     verified: set[Oid]
     built: dict[Oid, Path] = field(default_factory=dict)
     brought: list[Mount] = field(default_factory=list)

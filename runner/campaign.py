@@ -1,5 +1,6 @@
 """A campaign from its start to its end: open or resume, look at the noise, play turns until a rule says stop."""
 
+import errno
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,8 +10,9 @@ from runner import files, gates, opening, proposing, refusals, repo, turn
 from runner.bench import Bench, Halt, World
 from runner.core import brief
 from runner.core.budget import EXHAUSTED, Ending, Session, ending, is_final, is_out_of_time, is_total, left
-from runner.core.errors import JournalError, RepoError, Stop
+from runner.core.errors import CampaignError, JournalError, RepoError, Stop
 from runner.core.events import Abandoned, Stopped
+from runner.core.models import Status
 from runner.core.news import Face, Warned
 from runner.core.options import Options
 from runner.core.state import State, fold
@@ -23,6 +25,8 @@ from runner.projections import Projections
 from runner.signals import Cancel
 
 LEARNED_EVERY = 5
+DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO})
+"""What a disk may say at any write, and no fault of the runner's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +59,19 @@ def run(options: Options, face: Face, cancel: Cancel, world: World | None = None
         if early is not None:
             face.news(Warned(early))
             return 0
-        return _begin(start, journal, found)
+        try:
+            return _begin(start, journal, found)
+        except OSError as error:
+            raise _told(error, f"a file in {options.experiment} or {state}") from error
+
+
+def _told(error: OSError, somewhere: str) -> Exception:
+    """A disk's word as a sentence to the person; anything else that the system says here is our fault, and stays what it is."""
+    if error.errno not in DISK:
+        return error
+    return CampaignError(
+        f"{error.filename or somewhere}: {error.strerror}", "nothing is lost: mend it, then run the same command"
+    )
 
 
 def _nothing_to_do(start: Start) -> str | None:
@@ -91,7 +107,7 @@ def _refuse(start: Start) -> tuple[str, ...]:
         refusals.refuse_foreign_branch(ground)
         return refusals.refuse_dirty(ground, start.options.allow_dirty)
     refusals.refuse_another_campaign(ground, known)
-    settling = known.current is not None and known.current.decided is not None
+    settling = known.current is not None and known.current.decided is not None and known.current.decided.status is Status.KEEP
     if known.keeps and tip != known.incumbent and not settling:
         stands = f"stands at {tip[:12]}" if tip else "is gone"
         raise RepoError(
@@ -172,6 +188,7 @@ def _close_open_turn(bench: Bench, ledger: Ledger) -> None:
 def _play(bench: Bench, ledger: Ledger, session: Callable[[], Session]) -> Ending:
     """Turn after turn; the open one first."""
     _prepare(bench, ledger)
+    _learn(bench, ledger.state)  # a kill may have come between the fifth turn's last fact and this
     while True:
         if ledger.state.current is None:
             end = _over(bench, ledger, session)

@@ -25,6 +25,15 @@ def side(bench: Bench, commit: Oid) -> Path:
     return tree
 
 
+def tidy(trees: Path) -> None:
+    """What a killed run left of the pristine trees: half ones go, and whole ones above those that a turn needs."""
+    names = {p.name.partition(".")[0] for p in trees.iterdir()} if trees.is_dir() else set()
+    whole = [n for n in names if (trees / n).is_dir() and (made(trees / n) / "seal").exists()]
+    kept = sorted(whole, key=lambda n: made(trees / n).stat().st_mtime_ns)[-KEPT - 1 :]
+    for name in names - set(kept):
+        discard(trees / name)
+
+
 def _spare(wanted: Path) -> tuple[Oid, Path] | None:
     """The tree that was not used for longest, once there are more than a turn needs."""
     if wanted.is_dir() or not wanted.parent.is_dir():
@@ -46,6 +55,11 @@ def links(bench: Bench) -> tuple[Mount, ...]:
     return (*(Mount(home / name, tree / name) for name in setup.link), *bench.brought)
 
 
+def declared(bench: Bench) -> tuple[Mount, ...]:
+    """What the contract shows to every child at its own place (`sandbox.mounts`)."""
+    return tuple(Mount(Path(mount.path), Path(mount.path), mount.mode) for mount in bench.contract.sandbox.mounts)
+
+
 def persons(bench: Bench) -> tuple[Path, ...]:
     """Where the person's own checkout is, by its name and by the contract's: editable installs and scripts name it."""
     return tuple(dict.fromkeys((bench.user.worktree, Path(bench.root))))
@@ -64,8 +78,8 @@ def job(bench: Bench, command: Argv, timeout_s: float, tree: Path, *, env: Mappi
         also_at=persons(bench),
         cwd=bench.cwd or ".",
         timeout_s=timeout_s,
-        env={"RESEARCH_PYTHON": bench.python, **(env or {})},
-        mounts=links(bench),
+        env={**bench.passed, "RESEARCH_PYTHON": bench.python, **(env or {})},
+        mounts=(*links(bench), *declared(bench)),
         network=bench.network,
         limits=limits(bench),
     )

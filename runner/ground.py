@@ -116,6 +116,10 @@ def _programs(contract: Contract, experiment: Path) -> None:
     for key, command in named.items():
         if command and command[0].startswith("/") and not Path(command[0]).is_file():
             raise ContractError(contract.say(key, f"expected a program, found none at {command[0]}"))
+    for number, mount in enumerate(contract.sandbox.mounts):
+        if not Path(mount.path).exists():
+            key = f"sandbox.mounts[{number}].path"
+            raise ContractError(contract.say(key, f"expected a file or directory, found none at {mount.path}"))
     if contract.settings_file and not Path(contract.settings_file).is_file():
         where = contract.say(
             "current_winner.settings_file", f"expected the starting settings, found none at {contract.settings_file}"

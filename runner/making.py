@@ -16,7 +16,7 @@ from runner.processes import Cancel, Finished
 from runner.repo import THEN, Signature, discard, made, record, signature, snapshot, verify
 from runner.sandbox import Job, Sandbox
 
-MACHINES_OWN = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS)
+MACHINES_OWN = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)
 """What is no fault of the command's."""
 
 

@@ -13,6 +13,7 @@ from pathlib import Path, PurePath
 from runner import __version__, files, host, repo
 from runner.agents import AGENTS
 from runner.bench import Bench, Deadline, World
+from runner.checkouts import tidy
 from runner.core.contract import CheapDecision, Contract
 from runner.core.events import FORMAT, CampaignOpened, Json, Started
 from runner.core.models import Oid
@@ -106,6 +107,7 @@ def bench(ground: Ground, state: Path, chance: World, cancel: Cancel, face: Face
     """Everything at hand; makes the state directory and puts its repository in order."""
     contract = ground.contract
     state.mkdir(parents=True, exist_ok=True, mode=0o700)
+    tidy(state / "trees")
     return Bench(
         contract=contract,
         experiment=ground.experiment,
@@ -128,6 +130,7 @@ def bench(ground: Ground, state: Path, chance: World, cancel: Cancel, face: Face
         soon=cancel.soon,
         at_once=cancel.now,
         deadline=Deadline(),
+        passed={name: os.environ[name] for name in contract.sandbox.env if name in os.environ},
         verified=set(),
         news=face.news,
     )

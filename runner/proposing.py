@@ -8,7 +8,7 @@ from pathlib import Path, PurePath
 from runner import files
 from runner.agents.plug import Answer, Exhausted, Launch, Returned, Task
 from runner.bench import OPEN_NETWORK, Bench, Halt
-from runner.checkouts import links, persons, side
+from runner.checkouts import declared, links, persons, side
 from runner.core.contract import Contract
 from runner.core.errors import ContractError
 from runner.core.events import Proposed, Worked
@@ -196,6 +196,7 @@ def _lay_out(bench: Bench, place: Desk, launch: Launch, turn: OpenTurn, prompt: 
 def _run(bench: Bench, place: Desk, launch: Launch, incumbent: Oid) -> Finished:
     places = bench.sandbox.places
     env = {
+        **bench.passed,
         "RESEARCH_WORKER_OUTPUT": str(places.output / ANSWER),
         "RESEARCH_WORKER_PROMPT": str(places.input / PROMPT),
         "RESEARCH_PYTHON": bench.python,
@@ -210,7 +211,7 @@ def _run(bench: Bench, place: Desk, launch: Launch, incumbent: Oid) -> Finished:
         cwd=bench.cwd or ".",
         stdin=launch.stdin,
         env=env,
-        mounts=(*links(bench), *(Mount(Path(p), Path(p)) for p in launch.read_only)),
+        mounts=(*links(bench), *declared(bench), *(Mount(Path(p), Path(p)) for p in launch.read_only)),
         output=place.output,
         input=place.input,
         network=bench.network,

@@ -4,7 +4,7 @@ import difflib
 from pathlib import Path, PurePath
 
 from runner import files, repo
-from runner.bench import Bench
+from runner.bench import Bench, below
 from runner.checkouts import links
 from runner.core.errors import CampaignError, ContractError, RepoError
 from runner.core.models import Oid
@@ -102,15 +102,20 @@ def _refuse_links(bench: Bench, commit: Oid) -> None:
 
 
 def absent_in_checkout(bench: Bench, commit: Oid) -> str:
-    """What lies in the person's checkout and not in a fresh one, as the likely reason why a fresh one fails; "" for nothing."""
+    """What lies in the person's checkout and not in a fresh one, as the likely reason why a fresh one fails; "" for nothing.
+
+    Names are given as `setup.link` takes them, relative to project_root; what lies beside it, which no link brings, in full.
+    """
     tracked = bench.private.entries(commit)
     folders = {str(parent) for path in tracked for parent in PurePath(path).parents}
-    root = bench.user.worktree
+    root, tree = bench.user.worktree, bench.sandbox.places.tree
+    brought = {mount.room.relative_to(tree).as_posix() for mount in links(bench)}
     here = [p.relative_to(root).as_posix() for f in sorted(folders) if (root / f).is_dir() for p in sorted((root / f).iterdir())]
-    brought = {mount.room.relative_to(bench.sandbox.places.tree).as_posix() for mount in links(bench)}
     known = {*tracked, *folders, *brought}
     lacking = [p for p in here if p not in known and not p.endswith(".git") and not is_own(PurePath(p).name)]
     if not lacking:
         return ""
-    shown = ", ".join(files.display(p) for p in lacking[:8]) + (f" and {len(lacking) - 8} more" if len(lacking) > 8 else "")
-    return f"these exist in {root} and not in a fresh checkout: {shown}; bring what it needs with: setup: {{link: [NAME, ...]}}"
+    home = root / bench.cwd
+    names = [files.display(below(root / p, home) or str(root / p)) for p in lacking]
+    shown = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+    return f"these exist in {home} and not in a fresh checkout: {shown}; bring what it needs with: setup: {{link: [NAME, ...]}}"

@@ -1,6 +1,7 @@
 """One turn, from an empty page to a settled verdict; each step is written once, so that resuming is running."""
 
 import dataclasses
+import itertools
 
 from runner import files, repo
 from runner.agents.plug import PROPOSES
@@ -9,15 +10,17 @@ from runner.core import decision, evidence, stats
 from runner.core.decision import GoOn, Recalibrate, Risk, Trial
 from runner.core.errors import CampaignError
 from runner.core.events import Calibrated, Decided, Gated, Measured, Proposed, Settled, TurnOpened, Worked
-from runner.core.models import Basis, Oid, Status
+from runner.core.models import Basis, Oid, Status, TurnNo
 from runner.core.news import Running
 from runner.core.state import OpenTurn, State
-from runner.gates import gate
+from runner.gates import gate, hold_on_incumbent
 from runner.ledger import Ledger
 from runner.measure import alone, pair
 from runner.proposing import Harvest, gather, propose, work
 
 VOIDS_AT_MOST = 3
+REFUSALS_BELIEVED = 2
+"""Turns in a row that a screen or a guard may refuse before it has to show that it holds on the incumbent."""
 LOST = "the candidate was lost with the state directory"
 
 
@@ -83,11 +86,32 @@ def _judge(bench: Bench, ledger: Ledger) -> Decided:
     refused = turn.gated is not None and turn.gated.status is not None
     if proposed.candidate is not None and not refused and not bench.private.exists(proposed.candidate):
         return interrupted(LOST)
-    gated = ledger.once(Gated, lambda: gate(bench, ledger.state, turn, proposed))
+    gated = ledger.once(Gated, lambda: _gated(bench, ledger.state, turn, proposed))
     if gated.status is not None and gated.basis is not None:
         return Decided(gated.status, gated.basis, gated.checks[-1].reason)
     assert proposed.candidate is not None, "the gates let no empty candidate through"
     return _measured(bench, ledger, proposed.candidate)
+
+
+def _gated(bench: Bench, state: State, turn: OpenTurn, proposed: Proposed) -> Gated:
+    """The gates; one that refuses again and again is tried on the incumbent before it is believed once more."""
+    gated = gate(bench, state, turn, proposed)
+    row = _refused_in_row(state, gated.basis)
+    if len(row) >= REFUSALS_BELIEVED:
+        try:
+            hold_on_incumbent(bench, turn.incumbent)
+        except CampaignError as error:
+            named = ", ".join(map(str, row))
+            raise CampaignError(f"a gate is broken (it also refused turns {named}): {error.what}", error.mend) from error
+    return gated
+
+
+def _refused_in_row(state: State, basis: Basis | None) -> list[TurnNo]:
+    """The turns just before that the same kind of command refused."""
+    if basis not in (Basis.GUARD_FAILED, Basis.SCREEN_FAILED):
+        return []
+    row = itertools.takewhile(lambda record: record.decided.basis is basis, reversed(state.finished))
+    return [record.turn for record in itertools.islice(row, REFUSALS_BELIEVED)][::-1]
 
 
 def _measured(bench: Bench, ledger: Ledger, candidate: Oid) -> Decided:

@@ -5,17 +5,19 @@ import itertools
 import json
 import random
 import warnings
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from runner.agents import settings, space
 from runner.agents.space import Point, Trial
+from runner.core.conditions import same
 from runner.core.contract import Parameter
 from runner.core.errors import Stop
 from runner.core.events import Json
 
 if TYPE_CHECKING:
+    import optuna
     from optuna import Study
     from optuna.distributions import BaseDistribution
 
@@ -54,15 +56,15 @@ def seed_of(seed: int, turn: int) -> int:
 
 
 def propose(parameters: Sequence[Parameter], known: Sequence[Trial], seed: int) -> tuple[dict[str, Json], str]:
-    """The values to try next by parameter name, and what chose them: the same for the same known trials and seed."""
+    """The values to try next by the name of each active parameter, and what chose them: the same for the same trials and seed."""
     import optuna
 
     axes = {p.name: _axis(p) for p in parameters}
-    study = _study(axes, known, seed)
+    study = _study(axes, known, seed, by_group=any(p.when for p in parameters))
     told = {space.key(t.point): t.value for t in known if t.tried}
     for _ in range(ASKS):
-        trial = study.ask(axes)
-        point, values = space.settle(parameters, trial.params)
+        trial = study.ask()
+        point, values = space.settle(parameters, space.ask(parameters, _asking(trial, axes))[0])
         if space.key(point) not in told:
             return values, "TPE" if len(study.get_trials(states=(optuna.trial.TrialState.COMPLETE,))) >= STARTUP else "chance"
         value = told[space.key(point)]
@@ -82,13 +84,29 @@ def _axis(p: Parameter) -> "BaseDistribution":
     return IntDistribution(int(low), int(high), log=True) if p.type == "int" else FloatDistribution(low, high, log=p.log)
 
 
-def _study(axes: Mapping[str, "BaseDistribution"], known: Sequence[Trial], seed: int) -> "Study":
+def _asking(trial: "optuna.Trial", axes: Mapping[str, "BaseDistribution"]) -> Callable[[Parameter], int | float]:
+    """Define by run: what Optuna suggests for one parameter after the other."""
+    from optuna.distributions import FloatDistribution, IntDistribution
+
+    def code(p: Parameter) -> int | float:
+        axis = axes[p.name]
+        if isinstance(axis, IntDistribution):
+            return trial.suggest_int(p.name, axis.low, axis.high, log=axis.log)
+        if isinstance(axis, FloatDistribution):
+            return trial.suggest_float(p.name, axis.low, axis.high, log=axis.log)
+        return trial.suggest_categorical(p.name, list(range(space.size(p) or 0)))
+
+    return code
+
+
+def _study(axes: Mapping[str, "BaseDistribution"], known: Sequence[Trial], seed: int, by_group: bool) -> "Study":
+    """`by_group`: parameters that are active together are modelled together, and not only those that always are."""
     import optuna
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)  # multivariate is one in Optuna 4
-        sampler = optuna.samplers.TPESampler(multivariate=True, n_startup_trials=STARTUP, seed=seed)
+        sampler = optuna.samplers.TPESampler(multivariate=True, group=by_group, n_startup_trials=STARTUP, seed=seed)
     study = optuna.create_study(direction="maximize", sampler=sampler)
     study.add_trials([_told(axes, trial) for trial in known])
     return study
@@ -99,7 +117,11 @@ def _told(axes: Mapping[str, "BaseDistribution"], trial: Trial) -> Any:
 
     state = optuna.trial.TrialState.FAIL if trial.value is None else optuna.trial.TrialState.COMPLETE
     return optuna.trial.create_trial(
-        state=state, value=trial.value, params=dict(trial.point), distributions=dict(axes), system_attrs={}
+        state=state,
+        value=trial.value,
+        params=dict(trial.point),
+        distributions={name: axes[name] for name in trial.point},
+        system_attrs={},
     )
 
 
@@ -108,7 +130,7 @@ def _untried(parameters: Sequence[Parameter], told: Collection[str], chance: ran
     volume = space.volume(parameters)
     if volume is not None and volume <= 10_000 + len(told):
         return chance.choice([point for point in space.points(parameters) if space.key(point) not in told])
-    drawn = ({p.name: _draw(p, chance) for p in parameters} for _ in itertools.count())
+    drawn = (space.ask(parameters, lambda p: _draw(p, chance))[0] for _ in itertools.count())
     return next(point for point in drawn if space.key(space.settle(parameters, point)[0]) not in told)
 
 
@@ -122,12 +144,15 @@ def _draw(p: Parameter, chance: random.Random) -> int | float:
 def _write(
     parameters: Sequence[Parameter], values: Mapping[str, Json], files: Mapping[str, Mapping[str, str]]
 ) -> list[tuple[str, Json, Json]]:
-    """Writes what differs into each file (its path from here, with parameter name to key); returns name, before, after."""
+    """Writes what differs into each file (its path from here, with parameter name to key); returns name, before, after.
+
+    A parameter without a value here keeps the one it has.
+    """
     changes: list[tuple[str, Json, Json]] = []
     for name, keys in files.items():
         before = Path(name).read_bytes()
         old = settings.values(name, before, list(keys.values()))
-        new = {key: values[p] for p, key in keys.items() if not space.same(old[key], values[p])}
+        new = {key: values[p] for p, key in keys.items() if p in values and not same(old[key], values[p])}
         if new:
             Path(name).write_bytes(settings.rewrite(name, before, new))
         changes += [(p, old[key], new[key]) for p, key in keys.items() if key in new]

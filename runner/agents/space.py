@@ -1,21 +1,21 @@
 """The space a tuner searches, as grid numbers; what the journal's turns say of its points."""
 
 import dataclasses
-import itertools
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import PurePath
 
 from runner.core.brief import Record
-from runner.core.contract import Parameter
+from runner.core.conditions import holds, in_order, same
+from runner.core.contract import Choice, Parameter
 from runner.core.events import Decided, Json
 from runner.core.models import Basis, Direction, Oid, Scale, Status
 
 Point = Mapping[str, int | float]
-"""A code for each parameter's name: its index on the grid, or the number itself for floats without a step and log ints."""
+"""A code by the name of each active parameter: its index on the grid, or the number itself (floats without a step, log ints)."""
 
 MEASURED = frozenset({Status.KEEP, Status.DISCARD, Status.VETOED})
 """Fates whose numbers count; a held gain is implausible and thus unknown."""
@@ -87,11 +87,6 @@ def tidy(p: Parameter, value: float) -> float:
     return min(max(round(value, 4 - math.floor(math.log10(span))), low), high)
 
 
-def same(one: Json, other: Json) -> bool:
-    """Whether two plain values are one: 2 and 2.0 are, 1 and true are not."""
-    return one == other and isinstance(one, bool) == isinstance(other, bool)
-
-
 def bounds(p: Parameter) -> tuple[float, float]:
     """The lowest and the highest number (of a number's parameter), whole for an int."""
     assert p.low is not None, p.name
@@ -112,16 +107,67 @@ def _choices(p: Parameter) -> tuple[Json, ...]:
 # --- all of them ------------------------------------------------------------------------------------------
 
 
+def ask(parameters: Sequence[Parameter], code: Callable[[Parameter], int | float]) -> tuple[Point, dict[str, Json]]:
+    """A code for each parameter that means something beside those before it, and their values; as declared in both."""
+    point: dict[str, int | float] = {}
+    values: dict[str, Json] = {}
+    for p in in_order(parameters):
+        if holds(p, values):
+            point[p.name] = code(p)
+            values[p.name] = decode(p, point[p.name])
+    names = [p.name for p in parameters if p.name in point]
+    return {name: point[name] for name in names}, {name: values[name] for name in names}
+
+
 def volume(parameters: Sequence[Parameter]) -> int | None:
     """How many points there are; None for without end."""
-    sizes = [size(p) for p in parameters]
-    return None if None in sizes else math.prod(s for s in sizes if s is not None)
+    return _volume(in_order(parameters), {})
+
+
+def _volume(ordered: Sequence[Parameter], values: Mapping[str, Json]) -> int | None:
+    """The points below these values; the values of a parameter that no condition tells apart are counted at once."""
+    if not ordered:
+        return 1
+    p, rest = ordered[0], ordered[1:]
+    count = size(p) if holds(p, values) else 1
+    if count is None:
+        return None
+    named = [value for value in _named(p, rest) if encode(p, value) is not None] if holds(p, values) else []
+    below = [_volume(rest, {**values, p.name: value}) for value in named]
+    others = count - len(named)
+    if others:
+        common = _volume(rest, values)
+        below.append(None if common is None else others * common)
+    return None if None in below else sum(each for each in below if each is not None)
+
+
+def _named(p: Parameter, rest: Sequence[Parameter]) -> list[Json]:
+    """The values of the parameter that conditions of others speak of, each once."""
+    named: list[Json] = []
+    for value in (value for other in rest for name, wanted in other.when if name == p.name for value in wanted):
+        if not any(same(value, known) for known in named):
+            named.append(value)
+    return named
 
 
 def points(parameters: Sequence[Parameter]) -> Iterator[Point]:
     """Every point of a finite space, in a fixed order."""
-    for codes in itertools.product(*(_codes(p) for p in parameters)):
-        yield {p.name: code for p, code in zip(parameters, codes, strict=True)}
+    names = [p.name for p in parameters]
+    for point in _points(in_order(parameters), {}):
+        yield {name: point[name] for name in names if name in point}
+
+
+def _points(ordered: Sequence[Parameter], values: Mapping[str, Json]) -> Iterator[Point]:
+    if not ordered:
+        yield {}
+        return
+    p, rest = ordered[0], ordered[1:]
+    if not holds(p, values):
+        yield from _points(rest, values)
+        return
+    for code in _codes(p):
+        for point in _points(rest, {**values, p.name: decode(p, code)}):
+            yield {p.name: code, **point}
 
 
 def _codes(p: Parameter) -> Iterator[int]:
@@ -131,14 +177,24 @@ def _codes(p: Parameter) -> Iterator[int]:
 
 def settle(parameters: Sequence[Parameter], point: Point) -> tuple[Point, dict[str, Json]]:
     """The point as its written values spell it, and those values: what is tried is what stands in the file."""
-    values = {p.name: decode(p, point[p.name]) for p in parameters}
+    values = {p.name: decode(p, point[p.name]) for p in parameters if p.name in point}
     return place(parameters, values) or point, values
 
 
 def place(parameters: Sequence[Parameter], values: Mapping[str, Json]) -> Point | None:
-    """The point nearest to the values; None where one of them is missing or of another kind."""
-    codes = {p.name: encode(p, values.get(p.name)) for p in parameters}
+    """The point nearest to the values; None where one that counts is missing or of another kind."""
+    codes = {p.name: encode(p, values.get(p.name)) for p in active(parameters, values)}
     return None if None in codes.values() else {name: code for name, code in codes.items() if code is not None}
+
+
+def active(parameters: Sequence[Parameter], values: Mapping[str, Json]) -> list[Parameter]:
+    """The parameters that mean something at the point nearest to the values, as declared."""
+    near: dict[str, Json] = {}
+    for p in in_order(parameters):
+        if holds(p, near):
+            code = encode(p, values.get(p.name))
+            near[p.name] = None if code is None else decode(p, code)
+    return [p for p in parameters if p.name in near]
 
 
 def key(point: Point) -> str:
@@ -180,9 +236,10 @@ def trials(
 def _start(parameters: Sequence[Parameter], first: Mapping[str, Json]) -> tuple[Trial | None, list[str]]:
     point = place(parameters, first)
     if point is None:
-        odd = [f"{p.name} is {json.dumps(first[p.name])}" for p in parameters if encode(p, first[p.name]) is None]
+        known = active(parameters, first)
+        odd = [f"{p.name} is {json.dumps(first[p.name])}" for p in known if encode(p, first[p.name]) is None]
         return None, [f"the starting settings are no point of the declared space ({', '.join(odd)}) and are not used"]
-    moved = [p for p in parameters if not _fits(p, first[p.name])]
+    moved = [p for p in parameters if p.name in point and not _fits(p, first[p.name])]
     return Trial(point, 0.0, tried=not moved), [
         f"{p.name} starts at {json.dumps(first[p.name])}, which its declaration does not allow: "
         f"taken as {json.dumps(decode(p, point[p.name]))}"
@@ -217,7 +274,11 @@ def _gain(decided: Decided, direction: Direction, scale: Scale | None) -> float 
 
 
 def dump(parameters: Sequence[Parameter]) -> list[dict[str, Json]]:
-    return [dataclasses.asdict(p) | {"file": str(p.file), "choices": list(p.choices)} for p in parameters]
+    return [
+        dataclasses.asdict(p)
+        | {"file": str(p.file), "choices": list(p.choices), "when": [[name, list(values)] for name, values in p.when]}
+        for p in parameters
+    ]
 
 
 def load(rows: Sequence[Mapping[str, Json]]) -> tuple[Parameter, ...]:
@@ -225,5 +286,6 @@ def load(rows: Sequence[Mapping[str, Json]]) -> tuple[Parameter, ...]:
     return tuple(_parameter(**row) for row in rows)  # type: ignore[arg-type]
 
 
-def _parameter(file: str, choices: list[str | int | float | bool], **rest: Json) -> Parameter:
-    return Parameter(file=PurePath(file), choices=tuple(choices), **rest)  # type: ignore[arg-type]
+def _parameter(file: str, choices: list[Choice], when: list[tuple[str, list[Choice]]], **rest: Json) -> Parameter:
+    conditions = tuple((name, tuple(values)) for name, values in when)
+    return Parameter(file=PurePath(file), choices=tuple(choices), when=conditions, **rest)  # type: ignore[arg-type]

@@ -238,6 +238,8 @@ class Parameter:
     """One value the tuner may turn: the dotted `key` in the settings file `file`.
 
     `low`, `high` and `step` are set for float and int, `choices` for categorical; `name` is the contract's spelling.
+    `when` are the conditions under which it means something: other parameters' names with the values that count, all of
+    which have to hold; one that is itself without meaning holds for none.
     """
 
     name: str
@@ -249,6 +251,7 @@ class Parameter:
     log: bool = False
     step: float | None = None
     choices: tuple[Choice, ...] = ()
+    when: tuple[tuple[str, tuple[Choice, ...]], ...] = ()
 
 
 # --- what may be edited ---------------------------------------------------------------------------------

@@ -4,15 +4,16 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Literal, cast
 
+from runner.core import conditions
 from runner.core.contract import Choice, Parameter
 from runner.core.draft import Draft, Saying, normal
 from runner.core.spelling import shown
 
 FIELDS = {
-    "float": ("low", "high", "log", "step"),
-    "int": ("low", "high", "log", "step"),
-    "categorical": ("choices",),
-    "bool": (),
+    "float": ("low", "high", "log", "step", "when"),
+    "int": ("low", "high", "log", "step", "when"),
+    "categorical": ("choices", "when"),
+    "bool": ("when",),
 }
 NEEDED = {"float": ("low", "high"), "int": ("low", "high"), "categorical": ("choices",), "bool": ()}
 
@@ -46,6 +47,7 @@ def check(d: Draft) -> Iterator[Saying]:
             if meant in seen:
                 yield ("parameters", name), f"means the same value as parameters.{seen[meant]}: keep one"
             seen.setdefault(meant, name)
+    yield from conditions.check(d.table("parameters"))
 
 
 def _declared(name: str, declared: Mapping[str, object]) -> Iterator[Saying]:
@@ -54,8 +56,7 @@ def _declared(name: str, declared: Mapping[str, object]) -> Iterator[Saying]:
         return
     for key in declared:
         if key not in ("type", *FIELDS[kind]):
-            allowed = ", ".join(FIELDS[kind]) or "nothing else"
-            yield ("parameters", name, key), f"type: {kind} does not take it (it takes {allowed})"
+            yield ("parameters", name, key), f"type: {kind} does not take it (it takes {', '.join(FIELDS[kind])})"
     for key in NEEDED[kind]:
         if key not in declared:
             yield ("parameters", name, key), f"missing. type: {kind} needs {' and '.join(NEEDED[kind])}"
@@ -100,4 +101,5 @@ def _parameter(d: Draft, name: str) -> Parameter:
         log=declared.get("log") is True,
         step=d.number("parameters", name, "step"),
         choices=tuple(cast(list[Choice], declared.get("choices", []))),
+        when=tuple((other, tuple(cast(list[Choice], values))) for other, values in d.table("parameters", name, "when").items()),
     )

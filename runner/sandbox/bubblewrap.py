@@ -208,8 +208,9 @@ def furnish(state: Path, masked: tuple[Path, ...]) -> Path:
     place = state / f"etc-{hashlib.sha256(holds.encode()).hexdigest()[:16]}"
     if place.is_dir():
         return place
+    for half in state.glob("etc-new-*"):
+        scrub(half)
     fresh = state / f"etc-new-{os.getpid()}"
-    scrub(fresh)
     fresh.mkdir(parents=True)
     for name, text in ETC.items():
         (fresh / name).write_text(text, encoding="utf-8")

@@ -19,6 +19,7 @@ from runner import host
 from runner.core.errors import SandboxError
 from runner.core.events import Json
 from runner.processes import Finished
+from runner.processes.orphans import end_orphans
 from runner.processes.tree import SYSTEM_PATH
 from runner.sandbox.bubblewrap import Bubblewrap, OverlayKind, furnish, veil
 from runner.sandbox.copied import Copied, places_below
@@ -57,6 +58,7 @@ def probe(state: Path, wanted: Wanted = "best", *, at_most: int = 3) -> Sandbox:
         raise SandboxError(f"sandbox.level: {wanted} is not one of best, any, 0, 1, 2, 3", "write one of them")
     state = state.resolve()
     room = state / "room"
+    end_orphans(room)
     sweep(room / "layers")
     tried: list[str] = []
     view = look(dict(os.environ))

@@ -1,7 +1,7 @@
 """Small turns and tasks for the agents' tests."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 
 from runner.core.contract import Parameter
@@ -61,3 +61,8 @@ def choice(key: str, *choices: str | int | float | bool, file: str = "settings.y
 
 def flag(key: str, file: str = "settings.yaml") -> Parameter:
     return Parameter(key, ROOT / file, key, "bool")
+
+
+def only(parameter: Parameter, **when: tuple[str | int | float | bool, ...]) -> Parameter:
+    """The parameter, meaning something only beside these values of others."""
+    return replace(parameter, when=tuple(when.items()))

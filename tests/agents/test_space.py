@@ -9,7 +9,7 @@ from runner.agents.space import Trial
 from runner.core.contract import Parameter
 from runner.core.events import Json
 from runner.core.models import Basis, Oid, Status
-from tests.agents.orders import choice, flag, number, turn, whole
+from tests.agents.orders import choice, flag, number, only, turn, whole
 
 A = [number("a", 0, 10)]
 
@@ -145,10 +145,80 @@ def test_turns_that_do_not_fit_are_counted_and_not_used() -> None:
 
 
 def test_parameters_survive_the_way_to_the_child() -> None:
-    parameters = (number("a", 0, 1, log=False, step=0.1), whole("b", 1, 9, log=True), choice("c", "x", 1, True), flag("d"))
+    tied = only(flag("d"), b=(1, 9), c=("x", True))
+    parameters = (number("a", 0, 1, log=False, step=0.1), whole("b", 1, 9, log=True), choice("c", "x", 1, True), tied)
     assert space.load(space.dump(parameters)) == parameters
 
 
 def test_a_turn_whose_incumbent_is_unknown_tells_nothing() -> None:
     known, _ = space.trials(A, {"a": 5.0}, [turn(1, 0.1, {"a": 1.0}), turn(2, 0.1, {"a": 2.0}, incumbent=Oid("f" * 40))], "lower")
     assert [t.value is None for t in known] == [False, False, True]
+
+
+# --- conditions -------------------------------------------------------------------------------------------
+
+TIED = [
+    only(whole("size", 1, 4), cache=(True,)),  # declared before what it depends on
+    choice("mode", "plain", "deep", "wide"),
+    only(flag("cache"), mode=("deep", "wide")),
+    only(whole("depth", 1, 100), mode=("deep",)),
+]
+
+
+def test_a_point_holds_the_active_parameters_only() -> None:
+    values: dict[str, Json] = {"mode": "plain", "cache": True, "size": 3, "depth": 7}
+    assert space.place(TIED, values) == {"mode": 0}
+    assert space.place(TIED, values | {"mode": "wide"}) == {"size": 2, "mode": 2, "cache": 1}
+    assert space.place(TIED, values | {"mode": "wide", "cache": False}) == {"mode": 2, "cache": 0}
+    assert space.place(TIED, values | {"mode": "deep"}) == {"size": 2, "mode": 1, "cache": 1, "depth": 6}
+
+
+def test_a_missing_or_odd_value_counts_only_where_its_parameter_is_active() -> None:
+    assert space.place(TIED, {"mode": "plain"}) == {"mode": 0}
+    assert space.place(TIED, {"mode": "wide"}) is None
+    assert space.place(TIED, {"mode": "wide", "cache": "yes"}) is None
+    assert space.place(TIED, {"mode": "wide", "cache": True, "size": "big"}) is None
+
+
+def test_points_that_differ_in_what_means_nothing_are_one() -> None:
+    # plain: 1; wide: without cache 1, with it 4; deep: the same for each of 100 depths
+    assert space.volume(TIED) == 1 + 5 + 500
+    points = list(space.points(TIED))
+    assert len(points) == len({space.key(point) for point in points}) == 506
+    assert {"mode": 0} in points
+    assert ["size", "mode", "cache", "depth"] in [list(point) for point in points]
+
+
+def test_an_endless_parameter_counts_only_where_it_can_be_active() -> None:
+    assert space.volume([flag("on"), only(number("a", 0, 1), on=(True,))]) is None
+    never = only(number("a", 0, 1), on=(True,), mode=("x",))
+    assert space.volume([choice("mode", "x", "y"), only(flag("on"), mode=("y",)), never]) == 3
+
+
+def test_a_condition_on_many_values_does_not_make_the_count_long() -> None:
+    parameters = [whole(f"p{i}", 0, 10**9) for i in range(6)]
+    parameters.append(only(flag("last"), p0=(7,), p5=(1, 2)))
+    each = 10**9 + 1
+    assert space.volume(parameters) == each**6 + 2 * each**4
+
+
+def test_true_is_not_the_1_of_a_condition() -> None:
+    tied = [choice("a", 1, True, "x"), only(flag("b"), a=(1,))]
+    assert space.place(tied, {"a": True, "b": True}) == {"a": 1}
+    assert space.place(tied, {"a": 1.0, "b": True}) == {"a": 0, "b": 1}
+
+
+def test_a_starting_value_that_means_nothing_is_neither_clamped_nor_refused() -> None:
+    first: dict[str, Json] = {"mode": "wide", "cache": False, "size": "none", "depth": 900}
+    assert space.trials(TIED, first, [], "lower") == ([Trial({"mode": 2, "cache": 0}, 0.0)], [])
+
+
+def test_earlier_turns_are_read_by_their_active_parameters() -> None:
+    records = [
+        turn(1, 0.0, {"mode": "plain"}),
+        turn(2, 0.0, {"mode": "deep", "cache": False, "depth": 5}),
+        turn(3, 0.0, {"mode": "deep"}),
+    ]
+    known, notes = space.trials(TIED, {"mode": "plain", "cache": True, "size": 1, "depth": 1}, records, "lower")
+    assert [t.point for t in known] == [{"mode": 0}, {"mode": 0}, {"mode": 1, "cache": 0, "depth": 4}]
+    assert notes == ["1 earlier turns do not fit the declared parameters"]

@@ -14,7 +14,7 @@ from runner.core.contract import Parameter, Worker
 from runner.core.errors import ContractError
 from runner.core.events import Json, Usage
 from runner.core.models import Oid, Status, TurnNo
-from tests.agents.orders import ROOT, Turn, choice, flag, number, turn, whole
+from tests.agents.orders import ROOT, Turn, choice, flag, number, only, turn, whole
 
 SETTINGS = b"""\
 # start
@@ -222,3 +222,43 @@ def test_the_values_start_from_the_incumbent_and_count_from_the_first_settings()
     trials = json.loads(launch.files["tuner.json"])["trials"]
     assert trials[0] == [{"cfr.alpha": 1.5, "delay": 10, "update": 0, "warm": 0}, 0.0, True]
     assert trials[1][0] == {"cfr.alpha": 2.0, "delay": 5, "update": 0, "warm": 1}
+
+
+TIED = (choice("update", "alternating", "simultaneous"), only(whole("delay", 1, 3), update=("simultaneous",)))
+
+
+def test_a_parameter_whose_condition_does_not_hold_is_not_proposed_and_keeps_its_value(tmp_path: Path) -> None:
+    """Three delays beside `simultaneous`, and `alternating` once: it was the start, whatever its delay says."""
+    records: list[Turn] = []
+    seen = []
+    for i in range(3):
+        played = play(tuner.prepare(task(TIED, records)), tmp_path / str(i))
+        values = played.answer["parameters"]
+        assert isinstance(values, dict)
+        seen.append(values)
+        records.append(turn(i + 1, 0.1, values))
+    assert sorted(json.dumps(each) for each in seen) == [f'{{"update": "simultaneous", "delay": {i}}}' for i in (1, 2, 3)]
+    assert tuner.prepare(task(TIED, records)) == Exhausted("every combination has been tried (4 of them)")
+
+
+def test_only_the_active_values_are_written_and_told(tmp_path: Path) -> None:
+    start = SETTINGS.replace(b"alternating", b"simultaneous")
+    records = [turn(i, 0.1, {"update": "simultaneous", "delay": i}) for i in (1, 2, 3)]
+    played = play(tuner.prepare(task(TIED, records, start)), tmp_path, start)
+    assert played.settings == SETTINGS  # the delay stays at 10, outside its range
+    assert played.answer["parameters"] == {"update": "alternating"}
+    assert played.answer["commit_message"] == 'Set update to "alternating"'
+
+
+def test_tpe_learns_within_a_condition(tmp_path: Path) -> None:
+    """The good end of a parameter is found, though half of the turns say nothing of it."""
+    tied = [choice("update", "alternating", "simultaneous"), only(number("cfr.alpha", 0.5, 3), update=("simultaneous",))]
+    records = []
+    for i in range(40):
+        point: dict[str, Json] = {"update": "simultaneous", "cfr.alpha": 0.5 + i / 16} if i % 4 else {"update": "alternating"}
+        records.append(turn(i + 1, (i - 20) / 50 if i % 4 else -0.5, point))
+    values = play(tuner.prepare(task(tied, records)), tmp_path).answer["parameters"]
+    assert isinstance(values, dict)
+    alpha = values["cfr.alpha"]
+    assert isinstance(alpha, float)
+    assert (values["update"], alpha > 2.3) == ("simultaneous", True)

@@ -1,11 +1,12 @@
 """What an evaluator may print, and what of it may ever decide."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from runner.core.errors import CampaignError
+from runner.core.errors import CampaignError, ContractError
 from tests.cases.conftest import Make
 from tests.playground import CONTRACT, Scene
 
@@ -295,6 +296,68 @@ def test_a_guard_that_fails_on_the_incumbent_is_refused_before_any_agent(make: M
         scene.play(10)
     assert scene.facts("TurnOpened") == []
     assert scene.facts("Measured") == []
+
+
+def test_a_guard_that_breaks_for_both_sides_stops_the_campaign_and_goes_on_when_it_is_mended(make: Make, tmp_path: Path) -> None:
+    """Three refusals in a row are not believed before the guard has shown that it holds on the incumbent."""
+    flag = tmp_path / "shared"
+    flag.mkdir()
+    more = f"guards: [{{name: tests, run: [test, '!', -e, {flag}/broken]}}]\nsandbox: {{mounts: [{{path: {flag}}}]}}\n"
+    unlike = (
+        "#!/bin/sh\n{ head -c $(( $(wc -c < src/a.txt) - 30 )) src/a.txt; date +%N; } > src/b.txt && mv src/b.txt src/a.txt\n"
+    )
+    scene = make(files={"exp/worker.sh": unlike}, more=more)
+    assert scene.play(1)[0] == 0
+    (flag / "broken").touch()
+    with pytest.raises(CampaignError) as stop:
+        scene.play(10)
+    assert str(stop.value).startswith(
+        "a gate is broken (it also refused turns 2, 3): it already fails on the incumbent: guard tests: exit code 1"
+    )
+    assert scene.statuses == ["keep", "rejected", "rejected"]
+    (flag / "broken").unlink()
+    assert scene.play(1)[0] == 0
+    assert scene.statuses == ["keep", "rejected", "rejected", "keep"], "the fourth turn was gated afresh"
+
+
+def test_a_guard_that_holds_on_the_incumbent_may_refuse_as_often_as_it_likes(make: Make) -> None:
+    scene = make(more="guards: [{name: tests, run: [grep, -qx, 'x*', src/a.txt]}]\n")
+    scene.turns(*(f"#!/bin/sh\necho y{n} > src/a.txt\n" for n in range(5)))
+    assert scene.statuses == ["rejected"] * 5
+
+
+# --- what the contract shows and hands through --------------------------------------------------------
+
+
+def test_declared_mounts_and_variables_reach_agent_and_evaluator(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "n").write_text("7")
+    monkeypatch.setenv("MY_DEVICE", "3")
+    monkeypatch.setenv("MY_SECRET", "no")
+    sandbox = f"sandbox: {{mounts: [{{path: {data}}}], env: [MY_DEVICE, NOT_THERE]}}\n"
+    look = f"$(cat {data}/n)$MY_DEVICE${{MY_SECRET-1}}${{NOT_THERE-0}}"
+    scene = make(
+        files={
+            "exp/evaluate.sh": f'#!/bin/sh\necho "METRIC size={look}"\n',
+            "exp/worker.sh": f"#!/bin/sh\necho {look} > src/a.txt\n",
+        },
+        more=sandbox,
+    )
+    scene.play(1)
+    assert [r["value"] for m in scene.facts("Measured") for r in m["readings"]] == [7310.0] * 8
+    assert scene.git("cat-file", "-p", scene.facts("Proposed")[0]["candidate"] + ":src/a.txt", check=False) in ("7310", "")
+
+
+def test_a_mount_that_is_not_there_is_named_with_its_line(make: Make) -> None:
+    scene = make(more="sandbox: {mounts: [{path: /no/such/data}]}\n")
+    with pytest.raises(ContractError) as stop:
+        scene.play(1)
+    assert str(stop.value) == (
+        "experiment.yaml:13: sandbox.mounts[0].path: expected a file or directory, found none at /no/such/data"
+    )
 
 
 # --- E8: a program that cannot be started -----------------------------------------------------------

@@ -182,6 +182,8 @@ def test_a_changed_build_command_builds_anew(make: Make) -> None:
     contract.write_text(contract.read_text().replace("-e, make.sh", "-e, more.sh"))
     assert scene.play(1, allow_dirty=True)[0] == 0
     assert [line["metric_value"] for line in scene.facts("Decided")] == [190.0, 185.0]
+    noise = [{reading["value"] for reading in line["readings"]} for line in scene.facts("Measured") if line["turn"] == 0]
+    assert (noise[0], noise[-1]) == ({200.0}, {195.0})
 
 
 def test_a_runner_that_is_killed_while_it_builds_goes_on_where_it_was(make: Make) -> None:

@@ -38,6 +38,16 @@ def test_ignored_inputs_that_are_missing_are_found_before_the_first_agent(make: 
     assert scene.command(str(scene.experiment)).returncode == 1
 
 
+def test_what_is_missing_is_named_as_the_setting_takes_it_and_what_is_linked_is_not_named(make: Make) -> None:
+    contract = CONTRACT.replace("project_root: ..", "project_root: ../app").replace("../src/", "../app/src/")
+    files = {".gitignore": "deps/\nbuild/\n", "app/src/a.txt": "x\n", "exp/evaluate.sh": "#!/bin/sh -e\ntest -s deps/x\n"}
+    scene = make(contract=contract, files=files, more=LINK.format("build"))
+    scene.write({"app/deps/x": "x\n", "app/build/y": "y\n"})
+    with pytest.raises(CampaignError) as stop:
+        scene.play()
+    assert f"these exist in {scene.repo}/app and not in a fresh checkout: deps; bring" in str(stop.value)
+
+
 def test_with_the_setting_they_are_there_for_agent_gates_and_evaluator(make: Make) -> None:
     more = LINK.format(".env, build") + "guards: [{name: env, run: [sh, -c, '. ./.env && test $FACTOR = 2']}]\n"
     scene = with_inputs(make(files=WANTED, more=more))

@@ -171,7 +171,16 @@ def test_every_key_of_a_full_contract_loads_to_its_value() -> None:
         ),
         parameters=(
             Parameter("cfr.alpha", project / "settings.yaml", "cfr.alpha", "float", 0.5, 3, log=True),
-            Parameter("averaging.delay", project / "settings.yaml", "averaging.delay", "int", 0, 200, step=10),
+            Parameter(
+                "averaging.delay",
+                project / "settings.yaml",
+                "averaging.delay",
+                "int",
+                0,
+                200,
+                step=10,
+                when=(("update", ("alternating", 2)),),
+            ),
             Parameter(
                 "update", project / "settings.yaml", "update", "categorical", choices=("alternating", "simultaneous", 2, True)
             ),

@@ -1,6 +1,7 @@
 """A campaign that can be played again, a runner to kill in it, and what of it has to be the same at the end."""
 
 import difflib
+import itertools
 import json
 import os
 import re
@@ -8,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -110,19 +111,21 @@ def runner(scene: Scene) -> Iterator[Runner]:
 TORN = "journal.jsonl.torn"
 OID = re.compile(r"\b[0-9a-f]{40}\b")
 TIMED = frozenset({
-    "seq", "at", "prev", "wall_s", "cpu_s", "seconds", "active_s", "slowest_s", "minutes", "host", "boot", "pid", "process_started",
+    "seq", "at", "prev", "host", "boot", "pid", "process_started",
+    "wall_s", "cpu_s", "seconds", "active_s", "slowest_s", "minutes",
 })  # fmt: skip
 """Keys of a journal line that tell of time, of a process or of the line's place."""
 
 
 def facts(lines: list[dict[str, Any]]) -> list[Any]:
-    """The journal's facts without times, processes and the coin; commits by their order of appearance, starts and ends left out."""
+    """The facts up to the first end, without times, processes, the coin and starts; commits by their order of appearance."""
     seen: dict[str, str] = {}
 
     def name(found: re.Match[str]) -> str:
         return seen.setdefault(found[0], f"commit {len(seen)}")
 
-    kept = [_timeless(line) for line in lines if line["kind"] not in ("Started", "Stopped")]
+    until_stopped = itertools.takewhile(lambda line: line["kind"] != "Stopped", lines)
+    kept = [_timeless(line) for line in until_stopped if line["kind"] != "Started"]
     return [json.loads(OID.sub(name, json.dumps(line))) for line in kept]
 
 
@@ -149,7 +152,7 @@ def end(scene: Scene) -> dict[str, Any]:
         "facts": facts(scene.journal),
         "branch": history(scene),
         "refs": sorted(scene.git("for-each-ref", "--format=%(refname)").split()),
-        "pinned": sorted(_git(private(scene), "for-each-ref", "--format=%(refname) %(tree)").split("\n")),
+        "pinned": sorted(git(private(scene), "for-each-ref", "--format=%(refname) %(tree)").split("\n")),
         "results": [row[:1] + row[2:] for row in rows(scene)],
         "attempts": [_attempt(json.loads(line)) for line in _read(scene, "experiments.jsonl").splitlines()],
         "winner": json.loads(_read(scene, "current_winner.json"))["metric"],
@@ -193,13 +196,13 @@ def private(scene: Scene) -> Path:
 
 
 def left(scene: Scene) -> list[str]:
-    """The names two floors deep in the state directory; commits by what they are."""
+    """The names two floors deep in the state directory; of commits, that there are some."""
     top = state(scene)
     names = (p.relative_to(top).as_posix() for depth in ("*", "*/*") for p in top.glob(depth) if "repo.git" not in p.parts)
-    return sorted(OID.sub("commit", name) for name in names)
+    return sorted({OID.sub("commit", name) for name in names})
 
 
-def _git(where: Path, *words: str) -> str:
+def git(where: Path, *words: str) -> str:
     return subprocess.run(
         ["git", "--git-dir", os.fspath(where), *words], capture_output=True, text=True, check=True
     ).stdout.strip()
@@ -224,6 +227,8 @@ def _broken(scene: Scene) -> Iterator[str]:
             yield f"fsck {where.name}: {done.returncode} {told}"
 
 
+TREES = 3
+"""Pristine trees at rest: the two sides of a turn, and one to turn into the next."""
 LITTER = re.compile(r"(\.lock|\.half|\.tmp|^tmp_|^\.tmp|~)")
 
 
@@ -232,20 +237,28 @@ def _litter(scene: Scene) -> Iterator[str]:
     for root in roots:
         yield from (f"left over: {p}" for p in root.rglob("*") if LITTER.search(p.name))
     yield from (f"left over: {p}" for p in state(scene).iterdir() if LITTER.search(p.name))
+    trees = sorted(p.name for p in (state(scene) / "trees").iterdir())
+    whole = {name for name in trees if f"{name}.made" in trees}
+    if len(whole) > TREES or len(trees) > 2 * len(whole):
+        yield f"left over: of {trees}"
 
 
 def alive(scene: Scene) -> list[str]:
     """Processes that work on the scene: by their words, their folder, or what is mounted for them."""
-    mark = os.fspath(scene.repo.parent).encode()
+    mark = "/".join(scene.repo.parent.parts[-2:]).encode()  # a mount tells its source's path below the disk it is on
     others = (p for p in Path("/proc").iterdir() if p.name.isdigit() and int(p.name) != os.getpid())
     ours = [p for p in others if mark in _tells(p) and os.fspath(DRIVER).encode() not in _words(p)]
     return [f"alive: {p.name} {' '.join(os.fsdecode(_words(p)).split(chr(0)))}" for p in ours]
 
 
-def survivors(scene: Scene, limit_s: float = 5.0) -> list[str]:
-    """What still lives some moments after a kill: the runner's death is told to its children, who take a moment to die."""
+UNBORN = "/bwrap "
+"""A sandbox that was being made at a kill waits for the next start to end it; it has begun nothing."""
+
+
+def survivors(scene: Scene, but: str = "nothing", limit_s: float = 5.0) -> list[str]:
+    """What still lives some moments after a run, `but` what is called so: what its death ends takes a moment to die."""
     until = time.monotonic() + limit_s
-    while (found := alive(scene)) and time.monotonic() < until:
+    while (found := [line for line in alive(scene) if but not in line]) and time.monotonic() < until:
         time.sleep(0.02)
     return found
 
@@ -258,9 +271,8 @@ def _words(proc: Path) -> bytes:
 
 
 def _tells(proc: Path) -> bytes:
-    told = _words(proc)
-    try:
-        told += os.fsencode(os.readlink(proc / "cwd")) + (proc / "mountinfo").read_bytes()
-    except OSError:
-        pass
-    return told
+    with suppress(OSError):  # it ended, or is not ours to look at
+        mounts = [line.split(b" ") for line in (proc / "mountinfo").read_bytes().splitlines()]
+        sources = [b" ".join((*m[3:4], *m[5:])) for m in mounts]  # where a thing is mounted says nothing: others inherit that
+        return b"\n".join((_words(proc), os.fsencode((proc / "cwd").readlink()), *sources))
+    return _words(proc)

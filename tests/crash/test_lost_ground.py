@@ -5,22 +5,11 @@ from typing import Any
 
 import pytest
 
-from runner import campaign
-from runner.core.errors import RepoError
-from runner.core.options import Options
-from runner.signals import Cancel
 from tests import playground
 from tests.crash import scenes
 from tests.crash.scenes import Runner
-from tests.playground import Scene, Watcher
 
 KILLED = -9
-
-
-def refusal(scene: Scene) -> str:
-    with pytest.raises(RepoError) as told:
-        campaign.run(Options(scene.experiment, max_turns=4), Watcher(), Cancel())
-    return str(told.value)
 
 
 # --- the state directory -----------------------------------------------------------------------------
@@ -115,6 +104,16 @@ def test_a_moved_branch_is_refused_with_its_mend_and_goes_on_when_it_is_put_back
     assert scenes.end(scene) == whole
 
 
+@pytest.mark.parametrize("line", [20, 26], ids=["discarded", "rejected"])
+def test_a_moved_branch_is_refused_also_where_only_a_discard_is_left_to_settle(runner: Runner, line: int) -> None:
+    scene = runner.scene
+    assert runner.run(seam="after", line=line) == KILLED
+    scene.git("branch", "-f", "research/scene", "main")
+    before = scene.journal
+    assert runner.run() == 1
+    assert scene.journal == before
+
+
 @pytest.mark.parametrize("line", [13, 34], ids=["first keep", "later keep"])
 def test_a_branch_moved_under_a_keep_that_is_not_yet_settled_is_never_overwritten(
     runner: Runner, whole: dict[str, Any], line: int
@@ -181,6 +180,20 @@ def test_killed_while_another_contract_begins_it_begins_once(runner: Runner, ste
     runner.play()
     assert [fact["segment"] for fact in scene.facts("CampaignOpened")] == [1, 2]
     assert [row[4] for row in scenes.rows(scene)[2:]] == ["interrupted", "keep", "discard", "rejected", "keep"]
+
+
+# --- what is learned ---------------------------------------------------------------------------------
+
+
+def test_what_five_turns_taught_is_written_also_when_a_kill_came_before_it(runner: Runner) -> None:
+    scene = runner.scene
+    scene.write({"exp/experiment.yaml": playground.CONTRACT, "exp/worker.sh": playground.SHORTEN})
+    scene.commit("a worker of its own")
+    assert runner.run("--max-turns", "5", seam="after", line=46) == KILLED
+    assert scene.facts("Settled")[-1]["turn"] == 5
+    assert not (scene.experiment / "program.learned.md").exists()
+    runner.play("--max-turns", "5")
+    assert (scene.experiment / "program.learned.md").exists()
 
 
 # --- the budget --------------------------------------------------------------------------------------

@@ -1,0 +1,13 @@
+"use strict";
+const item0 = document.createElement("li"); document.body.append(item0);
+const item1 = document.createElement("li"); document.body.append(item1);
+const item2 = document.createElement("li"); document.body.append(item2);
+const item3 = document.createElement("li"); document.body.append(item3);
+const item4 = document.createElement("li"); document.body.append(item4);
+const item5 = document.createElement("li"); document.body.append(item5);
+const item6 = document.createElement("li"); document.body.append(item6);
+const item7 = document.createElement("li"); document.body.append(item7);
+const item8 = document.createElement("li"); document.body.append(item8);
+const item9 = document.createElement("li"); document.body.append(item9);
+const item10 = document.createElement("li"); document.body.append(item10);
+const item11 = document.createElement("li"); document.body.append(item11);
