@@ -4,6 +4,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -329,6 +330,17 @@ def test_setup_and_build_work_below_the_root_and_name_files_of_the_experiment(ma
     assert scene.turns(f"test -s deps/x\n{SHORTER}")[0] == 0
     assert scene.statuses == ["keep"], scene.reasons
     assert scene.facts("Decided")[0]["metric_value"] == 90.0
+
+
+def test_setup_and_build_work_in_a_linked_worktree(make: Make) -> None:
+    install = "#!/bin/sh -e\nmkdir deps\ncp lock deps/lock\n"
+    files = {**BUILT, "install.sh": install, "lock": "1\n", "make.sh": f"{MAKES}test -s deps/lock\n"}
+    scene = make(files=files, more=SETUP + BUILD)
+    scene.git("worktree", "add", "-q", "--detach", str(scene.repo.parent / "linked"))
+    linked = replace(scene, repo=scene.repo.parent / "linked", experiment=scene.repo.parent / "linked/exp")
+    assert linked.turns(f"test -s deps/lock\n{SHORTER}")[0] == 0
+    assert linked.statuses == ["keep"], linked.reasons
+    assert scene.git("status", "--porcelain") == ""
 
 
 # --- the evaluator's own tests -------------------------------------------------------------------------
