@@ -187,8 +187,8 @@ def _close_open_turn(bench: Bench, ledger: Ledger) -> None:
 
 def _play(bench: Bench, ledger: Ledger, session: Callable[[], Session]) -> Ending:
     """Turn after turn; the open one first."""
-    _prepare(bench, ledger)
     _learn(bench, ledger.state)  # a kill may have come between the fifth turn's last fact and this
+    _prepare(bench, ledger)
     while True:
         if ledger.state.current is None:
             end = _over(bench, ledger, session)

@@ -174,7 +174,7 @@ def test_many_signals_are_one_stop(scene: Scene) -> None:
         for _ in range(20):
             os.killpg(run.process.pid, signal.SIGINT)
             time.sleep(0.01)
-        assert run.end(SOON_S) == 130
+        assert run.end(SOON_S) in (130, -signal.SIGINT), "one may come when all is done and the handlers are put back"
     assert len(scene.facts("Stopped")) == 1
     assert survivors(scene) == []
     shutil.rmtree(scene.repo / "gate")
