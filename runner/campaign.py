@@ -84,9 +84,21 @@ def _nothing_to_do(start: Start) -> str | None:
 
 
 def _begin(start: Start, journal: Journal, found: Scan) -> int:
-    """Refuse, ask, then work; a start that was refused leaves nothing behind."""
+    """Refuse, then work where no other runner is; a start that was refused leaves nothing behind."""
     dirty = _refuse(start)
     fresh = not start.state.exists()
+    start.state.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with files.held(start.state) as alone:
+        if not alone:
+            raise CampaignError(
+                f"another runner works in {start.state}: this experiment is a copy of one that runs",
+                "wait for it, or move the copy's journal.jsonl away to give it a campaign of its own",
+            )
+        return _alone(start, journal, found, dirty, fresh)
+
+
+def _alone(start: Start, journal: Journal, found: Scan, dirty: tuple[str, ...], fresh: bool) -> int:
+    """Ask, then work, with the state directory to ourselves."""
     try:
         bench = opening.bench(start.ground, start.state, start.world, start.cancel, start.face)
         refusals.refuse_setup(bench, start.known.incumbent or start.ground.user.head)
@@ -187,8 +199,8 @@ def _close_open_turn(bench: Bench, ledger: Ledger) -> None:
 
 def _play(bench: Bench, ledger: Ledger, session: Callable[[], Session]) -> Ending:
     """Turn after turn; the open one first."""
-    _prepare(bench, ledger)
     _learn(bench, ledger.state)  # a kill may have come between the fifth turn's last fact and this
+    _prepare(bench, ledger)
     while True:
         if ledger.state.current is None:
             end = _over(bench, ledger, session)
@@ -216,6 +228,7 @@ def _prepare(bench: Bench, ledger: Ledger) -> None:
     """The incumbent can run; and once a segment and host: the gates hold on it, and its noise is known."""
     state = ledger.state
     assert state.incumbent is not None, "CampaignOpened names the incumbent"
+    turn.show_settings(bench, state.incumbent)
     assert state.opened is not None, "a campaign is open"
     prepare(bench, state.incumbent, state.opened.segment)
     if state.calibrated is None:

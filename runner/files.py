@@ -4,6 +4,7 @@
 # ruff: noqa: PTH101, PTH102, PTH104, PTH105, PTH106, PTH108, PTH115, PTH118, PTH211
 
 import contextlib
+import fcntl
 import hashlib
 import os
 import stat
@@ -53,6 +54,19 @@ def write_durably(path: Path, data: bytes, mode: int = 0o644) -> None:
             os.unlink(temporary)
         raise
     sync_directory(path.parent)
+
+
+@contextlib.contextmanager
+def held(directory: Path) -> Iterator[bool]:
+    """Whether this process has the directory for itself while the block runs; a kernel lock, gone with the process."""
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield True
+    except BlockingIOError:
+        yield False
+    finally:
+        os.close(descriptor)
 
 
 def sync_directory(path: Path) -> None:

@@ -71,6 +71,11 @@ def evaluator_copy(ground: Ground, state: Path) -> Path:
     return target
 
 
+IMPLAUSIBLE = 20.0
+"""Times: a gain beyond this is held. The false wins of agents that reached the clock or the answers were mostly larger, honest
+single steps hardly ever are."""
+
+
 def policy_of(contract: Contract) -> Policy:
     """The contract's words on deciding, as the decision reads them."""
     primary, decided = contract.objective.primary, contract.decision
@@ -85,6 +90,7 @@ def policy_of(contract: Contract) -> Policy:
         max_pairs=decided.max_pairs,
         risk=decided.risk,
         expected_candidates=decided.expected_candidates,
+        times=IMPLAUSIBLE,
         guardrails=tuple(
             Guardrail(m.name, m.direction, _amount(m.max_regression.value, m.max_regression.percent))
             for m in contract.objective.guardrails

@@ -1,6 +1,7 @@
 """Let the worker propose in a copy of its own, and take what it left as one commit."""
 
 import dataclasses
+import errno
 import json
 from dataclasses import dataclass
 from pathlib import Path, PurePath
@@ -10,9 +11,9 @@ from runner.agents.plug import Answer, Exhausted, Launch, Returned, Task
 from runner.bench import OPEN_NETWORK, Bench, Halt
 from runner.checkouts import declared, links, persons, side
 from runner.core.contract import Contract
-from runner.core.errors import ContractError
-from runner.core.events import Proposed, Worked
-from runner.core.models import Oid, TurnNo
+from runner.core.errors import ContractError, RepoError
+from runner.core.events import Proposed, Usage, Worked
+from runner.core.models import Oid, Outcome, TurnNo
 from runner.core.prompts import Words, work_prompt
 from runner.core.schemas import WorkerTurn
 from runner.core.state import OpenTurn, State
@@ -135,7 +136,7 @@ def ready(bench: Bench, state: State) -> Exhausted | None:
     return order if isinstance(order, Exhausted) else None
 
 
-def work(bench: Bench, state: State, turn: OpenTurn) -> tuple[Worked, Harvest]:
+def work(bench: Bench, state: State, turn: OpenTurn) -> tuple[Worked, Harvest | None]:
     """Run the worker from scratch in a fresh copy; what an earlier, killed try left is thrown away."""
     place = desk(bench)
     files.remove_tree(place.root)
@@ -146,12 +147,26 @@ def work(bench: Bench, state: State, turn: OpenTurn) -> tuple[Worked, Harvest]:
     bench.tell(turn.turn, "propose", bench.contract.worker.agent)
     finished = _run(bench, place, launch, turn.incumbent)
     _keep(bench, turn.turn, finished)
-    files.write_durably(place.root / "exit.json", exit_bytes(turn.turn, finished))
-    harvest = gather(bench, state, turn)
+    try:
+        files.write_durably(place.root / "exit.json", exit_bytes(turn.turn, finished))
+        harvest = gather(bench, state, turn)
+    except (OSError, RepoError) as error:
+        return _without_room(bench, place, finished, error), None
     assert harvest is not None, "the copy was there a moment ago"
     answer = harvest.answer
     worked = Worked(answer.outcome, harvest.exit_code, harvest.seconds, answer.usage, answer.reason, not_held(bench))
     return worked, harvest
+
+
+def _without_room(bench: Bench, place: Desk, finished: Finished, error: OSError | RepoError) -> Worked:
+    """A worker that filled the disk: what it left is thrown away, and there is room again; any other error is no fault of its."""
+    cause = error if isinstance(error, OSError) else error.__cause__
+    if not isinstance(cause, OSError) or cause.errno not in (errno.ENOSPC, errno.EDQUOT):
+        raise error
+    files.remove_tree(place.root)
+    reason = f"there was no room on the disk any more when it had ended ({cause.strerror}); its copy was thrown away"
+    seconds = round(finished.wall_s, 6)
+    return Worked(Outcome.CRASHED, finished.exit_code, seconds, Usage(), reason, not_held(bench))
 
 
 def _copy(bench: Bench, place: Desk, incumbent: Oid) -> None:

@@ -53,7 +53,7 @@ def _incumbent(state: State) -> Oid:
 def _verdict(bench: Bench, ledger: Ledger) -> Decided:
     """The steps from worker to verdict; a step that is written is not done again."""
     turn = ledger.open_turn
-    fresh: list[Harvest] = []
+    fresh: list[Harvest | None] = []
 
     def worked() -> Worked:
         fact, harvest = work(bench, ledger.state, turn)
@@ -136,7 +136,7 @@ def _measured(bench: Bench, ledger: Ledger, candidate: Oid) -> Decided:
 
 def _tell(bench: Bench, trial: Trial, turn: OpenTurn, forecast: int | None) -> None:
     """Where a noisy measurement stands, for whoever watches."""
-    if trial.pairs and not trial.calibrated.primary.deterministic:
+    if trial.seen.d and not trial.calibrated.primary.deterministic:
         seen, stake = evidence.figures(trial), stats.wealth(trial.gain)
         bench.news(Running(turn.turn, trial.pairs, trial.scale, seen.estimate, seen.interval, stake, 1 / trial.alpha, forecast))
 

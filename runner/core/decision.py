@@ -31,7 +31,7 @@ from runner.core.evidence import (
     within,
 )
 from runner.core.models import Basis, Status
-from runner.core.policy import Amount, Guardrail, Policy, Risk, allowance, alpha, inward
+from runner.core.policy import Amount, Guardrail, Policy, Risk, allowance, alpha, plausible
 from runner.core.pool import Pool, pool
 from runner.core.reasons import End
 from runner.core.trial import Trial, add, begin, learn
@@ -107,17 +107,16 @@ def _kept(trial: Trial) -> End | None:
     if trial.deterministic and len(values(trial, "candidate")) < 2:
         return None
     shown = admissible(trial)
+    if shown and _implausible(trial):
+        return End(Status.HELD, Basis.IMPLAUSIBLE_GAIN, "implausible")
     if Basis.METRIC_IMPROVEMENT in shown:
-        if _implausible(trial):
-            return End(Status.HELD, Basis.IMPLAUSIBLE_GAIN, "implausible")
         return End(Status.KEEP, Basis.METRIC_IMPROVEMENT, "better")
     return End(Status.KEEP, shown[0], "harmless") if shown else None
 
 
 def _implausible(trial: Trial) -> bool:
-    bound = trial.policy.implausible
     effect = stats.shrunk(stats.estimate(trial.seen), stats.error(trial.seen))
-    return bound is not None and effect > inward(bound, trial.scale, trial.policy.direction)
+    return effect > plausible(trial.policy, trial.scale, trial.deterministic)
 
 
 def _missed(trial: Trial) -> End | None:

@@ -67,7 +67,8 @@ class Policy:
 
     `margin` is how much worse a declared bug fix or simplification may be, one such amount for the whole campaign;
     None: none, except that a deterministic metric may stay equal. `implausible` is the claimed effect beyond which a
-    keep is held for the person; None: off. `risk` bounds the chance of any false keep in a campaign of worthless candidates.
+    keep is held for the person, `times` the same as a ratio of the two values where a noisy metric is compared by ratio;
+    None: off. `risk` bounds the chance of any false keep in a campaign of worthless candidates.
     """
 
     metric: str
@@ -81,6 +82,7 @@ class Policy:
     expected_candidates: int = 100
     margin: Amount | None = None
     implausible: Amount | None = None
+    times: float | None = None
     guardrails: tuple[Guardrail, ...] = ()
 
     @property
@@ -109,6 +111,18 @@ def outward(d: float, scale: Scale, direction: Direction) -> float:
     if scale == "difference":
         return d
     return -math.expm1(min(-d, 700.0)) if direction == "lower" else math.expm1(min(d, 700.0))
+
+
+def plausible(policy: Policy, scale: Scale, deterministic: bool) -> float:
+    """The largest gain that is kept without a person's look, on the scale of d; infinite where nothing bounds it.
+
+    `times` is meant for what is measured: an exact count may honestly go from 3 to 0.
+    """
+    if policy.implausible is not None:
+        return inward(policy.implausible, scale, policy.direction)
+    if policy.times is None or deterministic or scale != "ratio":
+        return math.inf
+    return math.log(policy.times)
 
 
 # --- risk -------------------------------------------------------------------------------------------

@@ -59,7 +59,8 @@ def _harmless(end: End, trial: Trial, seen: Figures) -> str:
 
 
 def _implausible(end: End, trial: Trial, seen: Figures) -> str:
-    gain, bound = _size(seen.effect, trial.scale), trial.policy.implausible
+    policy, gain = trial.policy, _size(seen.effect, trial.scale)
+    bound = policy.implausible if policy.implausible is not None else f"{policy.times:g} times"
     return f"a gain of {gain} {_after(trial)} is more than the {bound} thought plausible: held for a person to look at"
 
 

@@ -139,12 +139,39 @@ def test_a_coarse_metric_has_no_shortcut_until_candidates_showed_their_noise() -
     assert decided(learnt).status == Status.KEEP
 
 
+DECLARED: tuple[Declares | None, ...] = (None, "bug_fix", "code_quality")
+
+
 def test_a_gain_too_good_to_be_true_is_held_for_a_person() -> None:
     policy = dataclasses.replace(POLICY, implausible=Amount(15))
     end = decided(trial(policy, ONE, gains(20, 21, 22, 21, 20)))
     assert (end.status, end.basis) == (Status.HELD, Basis.IMPLAUSIBLE_GAIN)
     assert end.reason == "a gain of 20.79 after 5 pairs is more than the 15 thought plausible: held for a person to look at"
     assert decided(trial(policy, ONE, gains(*[14] * 5))).status == Status.KEEP
+
+
+@pytest.mark.parametrize(("value", "status"), [(100 / 19, Status.KEEP), (100 / 21, Status.HELD)])
+def test_a_gain_beyond_so_many_times_is_held_whatever_the_candidate_declares(value: float, status: Status) -> None:
+    policy = Policy("seconds", "lower", times=20.0, margin=Amount(1, True))
+    readings = [pair(100, value, at) for at in range(1, 6)]
+    calibrated = noisy(policy, 0.01)
+    for declares in DECLARED:
+        end = decided(trial(policy, calibrated, readings, declares=declares))
+        assert end.status == status
+        if status is Status.HELD:
+            assert end.reason.startswith("a gain of 95.2 % after ")
+            assert end.reason.endswith(" pairs is more than the 20 times thought plausible: held for a person to look at")
+
+
+def test_a_bound_in_times_says_nothing_of_an_exact_count() -> None:
+    policy = Policy("errors", "lower", times=20.0)
+    exact = decision.calibrate(policy, [pair(100, 100, at) for at in range(3)], 1, "here")
+    assert decided(trial(policy, exact, [pair(100, 1, 1), alone(1, 2)])).status == Status.KEEP
+
+
+def test_a_bound_in_times_says_nothing_of_a_metric_compared_by_difference() -> None:
+    policy = dataclasses.replace(POLICY, times=20.0)
+    assert decided(trial(policy, ONE, gains(*[21] * 5))).status == Status.KEEP
 
 
 def test_on_the_ratio_scale_effects_are_shares_of_the_incumbent() -> None:

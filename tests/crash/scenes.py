@@ -237,7 +237,7 @@ def _litter(scene: Scene) -> Iterator[str]:
     for root in roots:
         yield from (f"left over: {p}" for p in root.rglob("*") if LITTER.search(p.name))
     yield from (f"left over: {p}" for p in state(scene).iterdir() if LITTER.search(p.name))
-    trees = sorted(p.name for p in (state(scene) / "trees").iterdir())
+    trees = sorted(p.name for p in (state(scene) / "trees").glob("*"))
     whole = {name for name in trees if f"{name}.made" in trees}
     if len(whole) > TREES or len(trees) > 2 * len(whole):
         yield f"left over: of {trees}"
