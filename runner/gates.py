@@ -1,5 +1,6 @@
 """The yes or no before measuring: scope, no change, duplicate, build, screen and guards; the first refusal ends it."""
 
+import itertools
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -80,8 +81,9 @@ def scope(bench: Bench, incumbent: Oid, proposed: Proposed) -> Refusal | None:
 
 
 def _faults(bench: Bench, change: Change, before: set[str], after: set[str]) -> Iterator[str]:
+    started = _started(bench)
     for path in filter(None, (change.old, change.path)):
-        why = bench.surface.refusal(path) or names.refusal(path, before, after, sys.stdlib_module_names)
+        why = bench.surface.refusal(path) or names.refusal(path, before, after, sys.stdlib_module_names, started)
         if why:
             yield f"{path} {_what(change)}: {why}"
     for inside in _brought(bench) if change.kind != "D" else ():
@@ -95,6 +97,13 @@ def _brought(bench: Bench) -> list[PurePath]:
     """What setup brings, spelled as changes are."""
     tree = bench.sandbox.places.tree
     return [PurePath(files.display(mount.room.relative_to(tree).as_posix())) for mount in links(bench)]
+
+
+def _started(bench: Bench) -> set[str]:
+    """The modules that the contract's commands start by name (`python -m NAME`)."""
+    contract = bench.contract
+    commands = [contract.evaluate, contract.screen, *(guard.run for guard in contract.guards)]
+    return {name.partition(".")[0] for command in commands for flag, name in itertools.pairwise(command) if flag == "-m"}
 
 
 def _what(change: Change) -> str:

@@ -4,7 +4,7 @@ Python runs `sitecustomize.py` and `.pth` lines at every start and believes a `.
 `conftest.py`; agents obey configuration that lies in a repository, also in the next turn.
 """
 
-from collections.abc import Container
+from collections.abc import Collection, Container
 
 NEVER = {"sitecustomize.py": "Python runs it at every start", "usercustomize.py": "Python runs it at every start"}
 NEVER_ENDING = {".pth": "Python runs its lines at every start", ".pyc": "Python believes it without its source"}
@@ -19,13 +19,18 @@ NOT_NEW = {
     ".aider.conf.yml": "agents obey it",
     ".cursorrules": "agents obey it",
 }
+TOOLS = frozenset({"pytest", "_pytest", "pluggy", "iniconfig", "coverage", "hypothesis", "nose2", "tox"})
+"""Modules that a guard starts or that those bring along; on the import path, one of the candidate's would run in their place."""
 NOT_NEW_BELOW = frozenset({".claude", ".codex", ".cursor", ".gemini", ".opencode", ".qwen"})
 
 
-def refusal(path: str, before: Container[str], after: Container[str], standard: Container[str]) -> str | None:
+def refusal(
+    path: str, before: Collection[str], after: Container[str], standard: Container[str], started: Container[str] = ()
+) -> str | None:
     """Why a touched path may not be there, None where it may.
 
-    `before` and `after` are the paths of the incumbent and of the candidate, `standard` the modules of Python's standard library.
+    `before` and `after` are the paths of the incumbent and of the candidate, `standard` the modules of Python's standard library,
+    `started` those that a command of the contract names.
     """
     *folders, name = path.split("/")
     folded = name.casefold()
@@ -39,16 +44,30 @@ def refusal(path: str, before: Container[str], after: Container[str], standard: 
     why = NOT_NEW.get(folded) or ("agents obey what is in it" if NOT_NEW_BELOW & {f.casefold() for f in folders} else None)
     if why:
         return f"a new file of this name is not taken: {why}"
-    module = _module(folders, name, after)
-    return f"a new module of this name would stand in for Python's own `{module}`" if module in standard else None
+    folders, module = _module(folders, name)
+    own = "Python's own" if module in standard else "the guards'" if module in TOOLS or module in started else None
+    if own is None or _is_package(folders, before, after):
+        return None
+    return f"a new module of this name would stand in for {own} `{module}`"
 
 
-def _module(folders: list[str], name: str, after: Container[str]) -> str | None:
-    """The module that a new file gives to whoever has its directory on the import path; None inside a package."""
+def _module(folders: list[str], name: str) -> tuple[list[str], str | None]:
+    """The module that a new file gives to whoever has the directory on the import path; None where it is no module."""
     if name == "__init__.py" and folders:
         folders, name = folders[:-1], f"{folders[-1]}.py"
     stem, dot, ending = name.partition(".")
     if not dot or ending.rpartition(".")[2] not in ("py", "so"):
-        return None
+        return folders, None
+    return folders, stem
+
+
+def _is_package(folders: list[str], before: Collection[str], after: Container[str]) -> bool:
+    """Whether a directory is a package, which nobody has on the import path.
+
+    A new `__init__.py` makes one of a new directory only: put into an old one, it may cover what is on the path.
+    """
     inside = "/".join((*folders, "__init__.py"))
-    return None if inside in after else stem
+    if inside in before or inside not in after:
+        return inside in before
+    above = "/".join(folders) + "/"
+    return bool(folders) and not any(path.startswith(above) for path in before)

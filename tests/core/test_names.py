@@ -18,11 +18,14 @@ BEFORE = {"src/a.py", "src/pkg/__init__.py", "tests/conftest.py", "AGENTS.md", "
         ("src/.codex/config.toml", "a new file of this name is not taken: agents obey what is in it"),
         ("src/json.py", "a new module of this name would stand in for Python's own `json`"),
         ("random/__init__.py", "a new module of this name would stand in for Python's own `random`"),
+        ("src/pytest.py", "a new module of this name would stand in for the guards' `pytest`"),
+        ("src/pluggy/__init__.py", "a new module of this name would stand in for the guards' `pluggy`"),
+        ("src/mine.py", "a new module of this name would stand in for the guards' `mine`"),
         ("src/json.cpython-311-x86_64-linux-gnu.so", "a new module of this name would stand in for Python's own `json`"),
     ],
 )
 def test_a_name_that_some_program_trusts_is_refused(path: str, why: str) -> None:
-    assert refusal(path, BEFORE, BEFORE | {path}, STANDARD) == why
+    assert refusal(path, BEFORE, BEFORE | {path}, STANDARD, {"mine"}) == why
 
 
 @pytest.mark.parametrize(
@@ -35,6 +38,14 @@ def test_an_ordinary_name_and_one_of_the_incumbents_own_may_be_there(path: str) 
 
 def test_taking_such_a_file_away_is_an_ordinary_change() -> None:
     assert refusal("tests/conftest.py", BEFORE, BEFORE - {"tests/conftest.py"}, STANDARD) is None
+
+
+@pytest.mark.parametrize("cover", ["src/__init__.py", "__init__.py"])
+def test_an_init_put_into_an_old_directory_covers_nothing(cover: str) -> None:
+    path = cover.replace("__init__", "json")
+    assert refusal(path, BEFORE, BEFORE | {path, cover}, STANDARD) == (
+        "a new module of this name would stand in for Python's own `json`"
+    )
 
 
 def test_a_package_made_in_the_same_candidate_is_a_package() -> None:
