@@ -139,7 +139,7 @@ def _told(record: TurnRecord) -> bool:
 def builds(bench: Bench, turn: OpenTurn, candidate: Oid, wanted: Build) -> Refusal | str | None:
     """The candidate's own build; its failure is the candidate's. A build that changes nothing lets through, and says so."""
     built(bench, turn.incumbent, wanted)
-    ended = build(bench, candidate, wanted)
+    ended = build(bench, candidate, wanted, turn.turn)
     if ended is not None:
         finished, wrong = ended
         keep_log(bench, turn.turn, "build", finished)

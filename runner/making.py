@@ -1,6 +1,7 @@
 """What a command makes over a pristine tree, kept: made once, sealed, and made again when half made or touched since."""
 
 import contextlib
+import errno
 import filecmp
 import json
 import os
@@ -14,6 +15,9 @@ from runner.core.errors import RepoError
 from runner.processes import Cancel, Finished
 from runner.repo import THEN, Signature, discard, made, record, signature, snapshot, verify
 from runner.sandbox import Job, Sandbox
+
+MACHINES_OWN = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)
+"""What is no fault of the command's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +52,11 @@ def make(sandbox: Sandbox, job: Job, over: Path, place: Path, cancel: Cancel) ->
     if finished.ok:
         try:
             _keep(part, before, over, place)
-        except (OSError, RepoError) as error:
+        except RepoError as error:
+            fault = f"what it made cannot be kept: {error}"
+        except OSError as error:
+            if error.errno in MACHINES_OWN:
+                raise
             fault = f"what it made cannot be kept: {error}"
     discard(part)
     return finished, fault

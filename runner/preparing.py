@@ -128,7 +128,7 @@ def _warn_of_editable(bench: Bench, incumbent: Oid) -> None:
 # --- build ----------------------------------------------------------------------------------------------
 
 
-def build(bench: Bench, commit: Oid, wanted: Build) -> tuple[Finished, str | None] | None:
+def build(bench: Bench, commit: Oid, wanted: Build, turn: TurnNo = OUTSIDE) -> tuple[Finished, str | None] | None:
     """Build a side: how that ended and what is wrong with it, or None where its outputs are there as they were left.
 
     The outputs are a layer of their own that goes by the tree's content, so that the winner of a turn has its candidate's.
@@ -139,7 +139,10 @@ def build(bench: Bench, commit: Oid, wanted: Build) -> tuple[Finished, str | Non
     brought: list[Json] = [str(mount.host) for mount in links(bench)]
     key = _key(_surroundings(bench, wanted.run), brought)
     place = bench.state / "builds" / f"{bench.private.tree_of(commit)}-{key}"
-    ended = None if making.look(place) else _make(bench, commit, place, wanted.run, wanted.timeout_s)
+    ended = None
+    if making.look(place) is None:
+        bench.tell(turn, "build", commit[:12])
+        ended = _make(bench, commit, place, wanted.run, wanted.timeout_s)
     if ended is None or ended[1] is None:
         bench.built[commit] = place
     return ended
@@ -147,8 +150,6 @@ def build(bench: Bench, commit: Oid, wanted: Build) -> tuple[Finished, str | Non
 
 def built(bench: Bench, commit: Oid, wanted: Build) -> Path:
     """Where a side's outputs are; CampaignError where they cannot be made: a candidate's failure was met at its gate."""
-    if commit not in bench.built:
-        bench.tell(OUTSIDE, "build", commit[:12])
     ended = build(bench, commit, wanted)
     if ended is not None:
         log = keep_log(bench, OUTSIDE, "build", ended[0])

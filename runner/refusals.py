@@ -5,6 +5,7 @@ from pathlib import Path, PurePath
 
 from runner import files, repo
 from runner.bench import Bench, below
+from runner.checkouts import links
 from runner.core.errors import CampaignError, ContractError, RepoError
 from runner.core.models import Oid
 from runner.core.state import State
@@ -107,20 +108,14 @@ def absent_in_checkout(bench: Bench, commit: Oid) -> str:
     """
     tracked = bench.private.entries(commit)
     folders = {str(parent) for path in tracked for parent in PurePath(path).parents}
-    root, linked = bench.user.worktree, {PurePath(bench.cwd, name) for name in _linked(bench)}
+    root, tree = bench.user.worktree, bench.sandbox.places.tree
+    brought = {mount.room.relative_to(tree).as_posix() for mount in links(bench)}
     here = [p.relative_to(root).as_posix() for f in sorted(folders) if (root / f).is_dir() for p in sorted((root / f).iterdir())]
-    lacking = [
-        p
-        for p in here
-        if not (p in tracked or p in folders or PurePath(p) in linked or p.endswith(".git") or is_own(PurePath(p).name))
-    ]
+    known = {*tracked, *folders, *brought}
+    lacking = [p for p in here if p not in known and not p.endswith(".git") and not is_own(PurePath(p).name)]
     if not lacking:
         return ""
     home = root / bench.cwd
     names = [files.display(below(root / p, home) or str(root / p)) for p in lacking]
     shown = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
     return f"these exist in {home} and not in a fresh checkout: {shown}; bring what it needs with: setup: {{link: [NAME, ...]}}"
-
-
-def _linked(bench: Bench) -> tuple[str, ...]:
-    return bench.contract.setup.link if bench.contract.setup else ()

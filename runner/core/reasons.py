@@ -47,7 +47,7 @@ def crashed(trial: Trial) -> str:
 def _better(end: End, trial: Trial, seen: Figures) -> str:
     if trial.deterministic:
         return f"better by {_size(seen.estimate, trial.scale)}, {_step(trial)}, the same in every reading"
-    return f"better by {_effect(trial, seen)} {_after(trial)}; {_stake(trial.gain, 1 / trial.alpha)}"
+    return f"better by {_effect(trial, seen)} {_after(trial)}; {_shown(trial.gain, 1 / trial.alpha)}"
 
 
 def _harmless(end: End, trial: Trial, seen: Figures) -> str:
@@ -173,6 +173,11 @@ def _tendency(seen: Figures, trial: Trial) -> str:
 
 def _after(trial: Trial) -> str:
     return f"after {trial.pairs} pair{'s' if trial.pairs != 1 else ''}"
+
+
+def _shown(bet: stats.Bet, needed: float) -> str:
+    """What carries a keep: the stake, or pairs that tower over the noise one and all, before the stake could grow."""
+    return _stake(bet, needed) if stats.wealth(bet) >= needed else "every pair towers over the noise"
 
 
 def _stake(bet: stats.Bet, needed: float) -> str:

@@ -34,6 +34,7 @@ EMPTY = "etc-empty"
 SIDE = "side"
 TAKEN = ("/etc", "/proc", "/dev", "/sys", "/run", "/var/tmp")
 SCRATCH = ("/tmp",)
+NAMES_AT_MOST = 1000  # words of a command line are bounded
 OverlayKind = Literal["disk", "memory", "none"]
 
 
@@ -85,7 +86,7 @@ class Bubblewrap:
         if not inside:
             yield from ("--symlink", str(PLACES.tree), str(path))
             return
-        for name in sorted({each.name for lower in _lowers(job) for each in lower.iterdir()}):
+        for name in sorted({each.name for lower in _lowers(job) for each in lower.iterdir()})[:NAMES_AT_MOST]:
             if not any(each.is_relative_to(path / name) for each in inside):
                 yield from ("--symlink", str(PLACES.tree / name), str(path / name))
 

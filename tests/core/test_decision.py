@@ -125,6 +125,7 @@ def test_no_keep_without_the_shortcut_comes_before_eleven_pairs() -> None:
 def test_a_giant_is_kept_after_five_pairs() -> None:
     end = decided(trial(POLICY, ONE, gains(*[20, 21, 22, 21, 20])))
     assert (end.status, end.pairs) == (Status.KEEP, 5)
+    assert end.reason.endswith("after 5 pairs; every pair towers over the noise")
 
 
 def test_a_coarse_metric_has_no_shortcut_until_candidates_showed_their_noise() -> None:
