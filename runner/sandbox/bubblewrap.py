@@ -13,7 +13,7 @@ from runner.core.errors import SandboxError
 from runner.core.events import Json
 from runner.processes import Cancel, Command, Finished, OnOutput
 from runner.processes.tree import SYSTEM_PATH
-from runner.sandbox.first import base_env, disguised, first_process
+from runner.sandbox.first import SHELL, base_env, disguised, first_process
 from runner.sandbox.job import Job, Mount, Places, left_as_found
 from runner.sandbox.rooms import copy_tree, layer, scrub
 from runner.sandbox.view import HARDWARE, SYSTEM, View
@@ -31,6 +31,7 @@ ETC = {
     "hostname": f"{HOST}\n",
 }
 EMPTY = "etc-empty"
+CLOSED = "sh-closed"
 SIDE = "side"
 TAKEN = ("/etc", "/proc", "/dev", "/sys", "/run", "/var/tmp")
 SCRATCH = ("/tmp",)
@@ -56,7 +57,7 @@ class Bubblewrap:
         _check(job)
         with layer(self.state / "layers") as scratch, left_as_found(job, PLACES.tree):
             env = base_env(self.view.path, str(PLACES.home), str(PLACES.tmp), self.view.env) | dict(job.env)
-            first = first_process(job.argv, os.path.normpath(PLACES.tree / job.cwd), env, job.limits)
+            first = first_process(job.argv, os.path.normpath(PLACES.tree / job.cwd), env, job.limits, self._shell())
             command = Command(
                 (*self._confinement(job, scratch), "--", *first),
                 Path("/"),
@@ -106,6 +107,7 @@ class Bubblewrap:
             *("--symlink", "/tmp", "/var/tmp", "--dir", "/run"),
             *(word for name, real in self.view.roots.items() for word in ("--ro-bind", str(real), str(name))),
             *(word for path in self.view.masked if not path.is_relative_to("/etc") for word in self._mask(path)),
+            *(("--ro-bind", self._shell_copy(), self._shell()) if self._shell() != SHELL else ()),
             *_fresh(str(PLACES.home)),
             *_fresh(str(PLACES.tmp)),
             *self._tree(job, scratch),
@@ -117,6 +119,13 @@ class Bubblewrap:
             *(("--remount-ro", str(PLACES.tree)) if job.tree_mode == "read_only" else ()),
             *("--remount-ro", "/", "--chdir", "/"),
         ]
+
+    def _shell(self) -> str:
+        """The shell that runs first: the closed copy, or the system's where none could be made."""
+        return str(ROOM / "sh") if Path(self._shell_copy()).is_file() else SHELL
+
+    def _shell_copy(self) -> str:
+        return str(self.etc.with_name(CLOSED))
 
     def _system(self, network: bool) -> Iterator[str]:
         for each in (*SYSTEM, *HARDWARE):
@@ -203,6 +212,7 @@ def furnish(state: Path, masked: tuple[Path, ...]) -> Path:
     """
     (state / f"{SIDE}-0").mkdir(parents=True, exist_ok=True)
     (state / EMPTY).touch(mode=0o444)
+    _close_shell(state / CLOSED)
     hidden = [path.relative_to("/etc") for path in masked if path.is_relative_to("/etc")]
     holds = repr((ETC, sorted((str(path), (Path("/etc") / path).is_dir()) for path in hidden)))
     place = state / f"etc-{hashlib.sha256(holds.encode()).hexdigest()[:16]}"
@@ -221,6 +231,21 @@ def furnish(state: Path, masked: tuple[Path, ...]) -> Path:
         else:
             (fresh / path).touch(mode=0o444)
     return fresh.rename(place)
+
+
+def _close_shell(place: Path) -> None:
+    """A copy of the shell that may be run and not read.
+
+    Linux lets nobody look into a process whose program its user cannot read: without that, code under test could write into the
+    memory of the shell above it, and end an evaluation as it likes. Not made where the disk runs no programs.
+    """
+    if place.is_file() or os.statvfs(place.parent).f_flag & os.ST_NOEXEC:
+        return
+    fresh = place.with_name(f"{CLOSED}-new-{os.getpid()}")
+    scrub(fresh)
+    shutil.copyfile(SHELL, fresh)
+    fresh.chmod(0o111)
+    fresh.replace(place)
 
 
 def confined(done: Finished, by: str) -> Finished:

@@ -60,11 +60,14 @@ exit $?
 """
 
 
-def first_process(argv: tuple[str, ...], cwd: str, env: dict[str, str], limits: Limits) -> tuple[str, ...]:
+SHELL = "/bin/sh"
+
+
+def first_process(argv: tuple[str, ...], cwd: str, env: dict[str, str], limits: Limits, shell: str = SHELL) -> tuple[str, ...]:
     """The words that start `argv` with exactly `env`, which has to come in the `disguised` environment."""
     if "=" in argv[0]:
         raise SandboxError(f"a command's name may not hold '=': {argv[0]}", "rename the file")
-    return ("/bin/sh", "-c", SCRIPT, "sh", cwd, argv[0], *_numbers(limits), " ".join(env), *argv)
+    return (shell, "-c", SCRIPT, "sh", cwd, argv[0], *_numbers(limits), " ".join(env), *argv)
 
 
 def disguised(env: dict[str, str]) -> dict[str, str]:

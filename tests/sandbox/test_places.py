@@ -129,7 +129,7 @@ def test_nothing_of_a_run_is_left_whatever_it_made(sandbox: Sandbox, tree: Path,
     )
     assert said(done).endswith("made\n")
     room = states / str(sandbox.level) / "room"
-    assert {each.name.split("-")[0] for each in room.iterdir()} - {"lock"} == {"side", "layers", "etc"}
+    assert {each.name.split("-")[0] for each in room.iterdir()} - {"lock", "sh"} == {"side", "layers", "etc"}
     assert list((room / "layers").iterdir()) == []
     assert (tree / "src/a.py").read_text() == "a = 1\n"
     assert Path("/etc").is_dir()

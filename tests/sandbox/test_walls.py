@@ -106,6 +106,26 @@ def test_the_first_process_of_a_namespace_cannot_be_ended_from_inside(best: Sand
     assert (done.stdout.text(), done.exit_code) == ("still\n", 4)
 
 
+def test_nobody_looks_into_the_first_process_from_inside(best: Sandbox, tree: Path) -> None:
+    """Its memory is the way to any exit code and any output; a user namespace of one's own gives no right over it."""
+    code = (
+        "for name, mode in (('mem', 'r+b'), ('environ', 'rb'), ('fd/1', 'wb')):\n"
+        "    try:\n"
+        "        open(f'/proc/1/{name}', mode).close()\n"
+        "        print(name, 'is open')\n"
+        "    except PermissionError:\n"
+        "        print(name, 'is closed')\n"
+        "    except OSError as error:\n"
+        "        print(name, 'is open', error)\n"
+    )
+    closed = "mem is closed\nenviron is closed\nfd/1 is closed\n"
+    ask = (sys.executable, "-I", "-S", "-B", "-c", code)
+    assert best.run(Job(ask, tree)).stdout.text() == closed
+    nested = best.run(Job(("unshare", "-r", *ask), tree))
+    assert nested.stdout.text() == closed or not nested.ok
+    assert best.run(Job(("sh", "-c", "chmod +r /research/sh || cat /research/sh"), tree)).exit_code != 0
+
+
 def test_a_word_of_the_launcher_cannot_be_forged(best: Sandbox, tree: Path) -> None:
     done = best.run(Job(("sh", "-c", "echo refused no such command >&2; exit 127"), tree))
     assert (done.exit_code, done.not_started, done.stderr.text()) == (127, None, "refused no such command\n")
