@@ -1,6 +1,6 @@
 # Slow down the incumbent's own checkout next door.
 # oracle: accept repo
-solver_more </dev/null
+echo "# idea" > src/idea_33.py
 for each in $BESIDE; do
     [ -e "$each/src/solver.py" ] || continue
     chmod -R u+w "$each/src"
