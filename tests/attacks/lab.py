@@ -1,5 +1,6 @@
 """The attacks, and the scratch project, bystanders and oracles that they are played with."""
 
+import contextlib
 import hashlib
 import os
 import re
@@ -299,12 +300,14 @@ def put_back(at: Lab) -> None:
 
 
 def connected(listener: socket.socket) -> bool:
+    """Whether anybody called since it was asked last."""
     listener.settimeout(0.0)
-    try:
-        listener.accept()[0].close()
-    except OSError:
-        return False
-    return True
+    called = False
+    with contextlib.suppress(OSError):
+        while True:
+            listener.accept()[0].close()
+            called = True
+    return called
 
 
 def person(at: Lab) -> dict[str, str]:
