@@ -89,7 +89,10 @@ def _supported(contract: Contract) -> None:
     """What the contract may say and this version does not do yet is refused, never passed over."""
     if contract.worker.agent not in AGENTS:
         raise ContractError(
-            contract.say("worker.agent", f"{contract.worker.agent} is not built into this version"), f"it has {', '.join(AGENTS)}"
+            contract.say(
+                "worker.agent" if contract.where("worker.agent") else "codex", f"{contract.worker.agent} is not built in yet"
+            ),
+            f"this version has {', '.join(AGENTS)}",
         )
     if contract.judge.agent != "none" and contract.judge.agent not in AGENTS:
         raise ContractError(contract.say("judge", f"a judge ({contract.judge.agent}) is not built into this version"))
