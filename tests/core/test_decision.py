@@ -112,7 +112,8 @@ def test_a_gain_of_three_sd_is_kept_when_the_stake_reaches_one_over_alpha() -> N
     assert decision.admissible(under) == (Basis.METRIC_IMPROVEMENT,)
     low, high = end.interval
     assert end.reason == (
-        f"better by {end.effect:.4g} (90 % interval {low:.4g} to {high:.4g}) after 12 pairs; stake {end.stake:,.0f} against 1,250 needed"
+        f"better by {end.effect:.4g} (90 % interval {low:.4g} to {high:.4g}) after 12 pairs;"
+        f" stake {end.stake:,.0f} against 1,250 needed"
     )
 
 
