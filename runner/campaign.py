@@ -101,9 +101,13 @@ def _alone(start: Start, journal: Journal, found: Scan, dirty: tuple[str, ...], 
     """Ask, then work, with the state directory to ourselves."""
     try:
         bench = opening.bench(start.ground, start.state, start.world, start.cancel, start.face)
-        refusals.refuse_setup(bench, start.known.incumbent or start.ground.user.head)
+        incumbent = start.known.incumbent or start.ground.user.head
+        refusals.refuse_setup(bench, incumbent)
+        proposing.check(bench, start.known, incumbent)
         hello = opening.hello(bench, start.known, dirty, start.options)
-        if not start.face.hello(hello) or start.options.dry_run:
+        go_on = start.face.hello(hello)
+        refusals.warn_of_idle_paths(bench, incumbent)
+        if not go_on or start.options.dry_run:
             return 0 if start.options.dry_run else 1
         return _campaign(start, bench, journal, found)
     finally:
@@ -115,7 +119,9 @@ def _refuse(start: Start) -> tuple[str, ...]:
     """What must not be so before anything is changed; hands back what is not committed and was waived."""
     ground, known = start.ground, start.known
     tip = repo.branch_tip(ground.user, ground.contract.branch)
-    if known.opened is None:
+    if known.opened is not None:
+        refusals.refuse_another_campaign(ground, known)
+    if opening.is_unplayed(known):
         refusals.refuse_foreign_branch(ground)
         return refusals.refuse_dirty(ground, start.options.allow_dirty)
     refusals.refuse_another_campaign(ground, known)
@@ -160,7 +166,7 @@ def _halted(bench: Bench, ledger: Ledger, session: Callable[[], Session]) -> End
     if bench.soon.is_set() or bench.at_once.is_set():
         return Ending("interrupted", "a person stopped it; the same command goes on", 130)
     if (bench.experiment / "STOP").exists():
-        return Ending("stop_file", "the STOP file is there")
+        return Ending("stop_file", "the STOP file is there; remove it to go on")
     return ending(ledger.state, bench.contract.budget, session()) or Ending("interrupted", "stopped between two steps", 130)
 
 
@@ -170,10 +176,11 @@ def _halted(bench: Bench, ledger: Ledger, session: Callable[[], Session]) -> End
 def _open(start: Start, bench: Bench, ledger: Ledger) -> None:
     """CampaignOpened for a new campaign or a changed contract, Started for this process, and what no longer counts."""
     before = ledger.state
-    if before.opened is None:
+    if opening.is_unplayed(before):
         refusals.refuse_other_settings(bench, bench.user.head)
+    if before.opened is None:
         ledger.record(opening.opened(bench, start.campaign, before, start.ground.digests))
-    elif before.opened.digests != start.ground.digests:
+    elif before.opened.digests != start.ground.digests or _has_another_baseline(bench, before):
         _close_open_turn(bench, ledger)
         ledger.record(opening.opened(bench, start.campaign, ledger.state, start.ground.digests))
     started = opening.started(bench, start.options)
@@ -182,6 +189,11 @@ def _open(start: Start, bench: Bench, ledger: Ledger) -> None:
     if open_turn and open_turn.measured and last and (last.boot, last.host) != (started.boot, started.host):
         why = "measured on another host" if last.host != started.host else "measured before this machine's last start"
         ledger.record(Abandoned(open_turn.last_pair + 1, why), open_turn.turn)
+
+
+def _has_another_baseline(bench: Bench, before: State) -> bool:
+    """The person committed since, e.g. to mend what was refused; no turn stands on the old commit yet."""
+    return before.origin is not None and opening.is_unplayed(before) and before.origin.baseline != bench.user.head
 
 
 def _close_open_turn(bench: Bench, ledger: Ledger) -> None:

@@ -94,7 +94,7 @@ def _supported(contract: Contract) -> None:
             ),
             f"this version has {', '.join(AGENTS)}",
         )
-    if contract.judge.agent != "none" and contract.judge.agent not in AGENTS:
+    if contract.judge.agent != "none":
         raise ContractError(contract.say("judge", f"a judge ({contract.judge.agent}) is not built into this version"))
     later = {
         "decision.cost": not isinstance(contract.decision, CheapDecision),

@@ -179,20 +179,27 @@ def _words(found: Json) -> tuple[str, ...]:
 def opened(at: Bench, campaign: str, before: State, digests: Mapping[str, str]) -> CampaignOpened:
     """The first line of a campaign, or of a new segment after something it stands on was changed."""
     last = before.opened
+    baseline = at.user.head if last is None or is_unplayed(before) else last.baseline
+    moved = ("baseline",) if last and baseline != last.baseline else ()
     return CampaignOpened(
         format=FORMAT,
         campaign=campaign,
         experiment=at.contract.id,
         segment=last.segment + 1 if last else 1,
         branch=at.contract.branch,
-        baseline=last.baseline if last else at.user.head,
-        incumbent=before.incumbent or at.user.head,
+        baseline=baseline,
+        incumbent=at.user.head if is_unplayed(before) else before.incumbent or at.user.head,
         seed=at.contract.seed,
         digests=digests,
         evaluator_commit=_evaluator_commit(at),
         versions={"runner": __version__, "python": platform.python_version()},
-        changed=tuple(sorted(k for k in digests if digests[k] != last.digests.get(k))) if last else (),
+        changed=(*moved, *sorted(k for k in digests if digests[k] != last.digests.get(k))) if last else (),
     )
+
+
+def is_unplayed(state: State) -> bool:
+    """Whether nothing stands on the baseline yet, not even its noise, so that today's commit may still become it."""
+    return state.row0 is None and not state.finished and state.current is None
 
 
 def _evaluator_commit(at: Bench) -> Oid | None:

@@ -130,6 +130,11 @@ def _text(path: Path) -> str:
     return path.read_bytes().decode("utf-8", "replace") if path.is_file() else ""
 
 
+def check(bench: Bench, state: State, incumbent: Oid) -> None:
+    """ContractError where the agent can never propose anything, before anything is measured."""
+    bench.plug.prepare(task(bench, state, state.next_turn, incumbent))
+
+
 def ready(bench: Bench, state: State) -> Exhausted | None:
     """Whether the agent has another proposal; ContractError where it can never make one."""
     assert state.incumbent is not None, "a campaign has an incumbent from its first line on"

@@ -8,6 +8,7 @@ from runner.bench import Bench, below
 from runner.checkouts import links
 from runner.core.errors import CampaignError, ContractError, RepoError
 from runner.core.models import Oid
+from runner.core.news import Warned
 from runner.core.state import State
 from runner.ground import CONTRACT, Ground, is_own
 
@@ -99,6 +100,15 @@ def _refuse_links(bench: Bench, commit: Oid) -> None:
                 ),
                 "link only what git does not track",
             )
+
+
+def warn_of_idle_paths(bench: Bench, commit: Oid) -> None:
+    """A writable path that names nothing is often a slip of the pen; it may also be a place for new files."""
+    tracked = bench.private.entries(commit)
+    for number, entry in enumerate(bench.contract.writable_paths):
+        inside = below(entry.path, bench.root)
+        if inside and not any(path == inside or path.startswith(f"{inside}/") for path in tracked):
+            bench.news(Warned(bench.contract.say(f"writable_paths[{number}]", f"{inside} is not in commit {commit[:12]}")))
 
 
 def absent_in_checkout(bench: Bench, commit: Oid) -> str:

@@ -1,5 +1,7 @@
 """Ctrl-C and its kin as two events: stop soon, stop now."""
 
+import contextlib
+import os
 import signal
 import threading
 from collections.abc import Iterator
@@ -42,6 +44,9 @@ def listening() -> Iterator[Cancel]:
     cancel = Cancel()
 
     def on_signal(number: int, _: FrameType | None) -> None:
+        if not cancel.soon.is_set():
+            with contextlib.suppress(OSError):  # os.write: a handler may come in the middle of any other writing
+                os.write(2, b"stopping after this step; once more stops now\n")
         cancel.ask(number)
 
     before = {n: signal.getsignal(n) for n in CAUGHT}

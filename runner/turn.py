@@ -196,7 +196,9 @@ def show_settings(bench: Bench, incumbent: Oid) -> None:
     for path in bench.settings()[:1]:
         data = bench.private.read(incumbent, path)
         if data is not None:
-            files.write_durably(bench.experiment / "artifacts" / "current_winner_settings.yaml", data)
+            folder = bench.experiment / "artifacts"
+            folder.mkdir(exist_ok=True)
+            files.write_durably(folder / "current_winner_settings.yaml", data)
 
 
 def _settle(bench: Bench, ledger: Ledger) -> None:

@@ -52,6 +52,8 @@ def read(back: Returned) -> Answer:
     elif outcome is Outcome.OK and isinstance(said, Problem):
         outcome = Outcome.BAD_ANSWER
         reason = "; ".join(filter(None, [reason, f"worker_turn.json is not used: {said.reason}"]))
+    if reason and back.launch.label:
+        reason = f"{back.launch.label}: {reason}"
     return Answer(outcome, reason, turn, _message(turn, back), back.launch.usage)
 
 

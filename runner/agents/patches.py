@@ -33,6 +33,7 @@ def prepare(task: Task) -> Launch | Exhausted:
         stdin=as_written(patch),
         env=QUIET,
         answer=turns[task.played],
+        label=task.patches[task.played][0],
         usage=Usage(tokens=0, cost_usd=0.0),
     )
 

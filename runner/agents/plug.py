@@ -50,7 +50,8 @@ class Launch:
     """A child to start in the agent's copy, with cwd there.
 
     `env` is added to the worker's environment; `files` lie read-only in the input directory; `read_only` are host paths that
-    must be visible at the same place; `answer` is what is known of the turn beforehand and `usage` what it will have used.
+    must be visible at the same place; `label` names what is played, for reasons; `answer` is what is known of the turn
+    beforehand and `usage` what it will have used.
     """
 
     argv: tuple[str, ...]
@@ -59,6 +60,7 @@ class Launch:
     files: Mapping[str, bytes] = field(default_factory=dict)
     read_only: tuple[PurePath, ...] = ()
     answer: WorkerTurn | None = None
+    label: str = ""
     usage: Usage = UNKNOWN
 
 

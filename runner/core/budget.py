@@ -28,6 +28,8 @@ class Session:
 
 
 EXHAUSTED = "proposals_exhausted"
+NOTHING_NEW = 25
+"""Empty and repeated proposals in a row that end a start: each may cost money, and no bound of the contract sees them."""
 REMEASURE_SHARE = 0.1
 """Of the wall clock, what the honest total may take at most."""
 TOTALS = frozenset({"budget.turns", "budget.wall_clock", "budget.tokens", "budget.cost_usd", "budget.saturation"})
@@ -73,13 +75,13 @@ def _reached(state: State, bounds: Budget, session: Session) -> Iterator[Ending]
     if bounds.turns is not None and state.verdicts >= bounds.turns:
         yield Ending("budget.turns", f"{state.verdicts} of {bounds.turns} turns are played")
     if session.max_turns is not None and state.verdicts_since_stop >= session.max_turns:
-        yield Ending("max_turns", f"{state.verdicts_since_stop} of {session.max_turns} turns of this start are played")
+        yield Ending("max_turns", f"{state.verdicts_since_stop} of {session.max_turns} turns since the last stop are played")
     if bounds.wall_clock_s is not None and total_s >= bounds.wall_clock_s - reserved(state, bounds.wall_clock_s):
         kept = reserved(state, bounds.wall_clock_s)
         rest = f", {kept:.0f} are kept for measuring the gain afresh" if kept else ""
         yield Ending("budget.wall_clock", f"{total_s:.0f} of {bounds.wall_clock_s:.0f} active seconds are spent{rest}")
     if session.budget_s is not None and session.active_s >= session.budget_s:
-        yield Ending("budget", f"{session.active_s:.0f} of {session.budget_s:.0f} seconds of this start are spent")
+        yield Ending("budget", f"{session.active_s:.0f} of {session.budget_s:.0f} seconds since the last stop are spent")
     if bounds.tokens is not None and spent[0] is not None and spent[0] >= bounds.tokens:
         yield Ending("budget.tokens", f"{spent[0]:,} of {bounds.tokens:,} tokens are spent")
     if bounds.cost_usd is not None and spent[1] is not None and spent[1] >= bounds.cost_usd:
@@ -89,6 +91,8 @@ def _reached(state: State, bounds: Budget, session: Session) -> Iterator[Ending]
     if state.agent_errors_in_row >= bounds.agent_errors:
         last = state.finished[-1].decided.reason if state.finished else "unknown"
         yield Ending("budget.agent_errors", f"the worker failed {state.agent_errors_in_row} times in a row; last: {last}", 1)
+    if state.nothing_in_row >= NOTHING_NEW:
+        yield Ending("nothing_new", f"the worker proposed nothing new in {state.nothing_in_row} turns in a row", 1)
     if bounds.saturation is not None and since_last_keep(state) >= bounds.saturation:
         yield Ending("budget.saturation", f"no real gain in the last {bounds.saturation} turns")
 

@@ -124,10 +124,13 @@ def _coarse(scale: Scale, pairs: Sequence[float], values: Sequence[float], mean:
 def _refuse_faults(policy: Policy, readings: Sequence[Reading]) -> None:
     if not readings:
         raise CampaignError("the incumbent was never measured", "take at least three A/A pairs")
-    bare, by_hand = dataclasses.replace(policy, guardrails=()), "run the evaluator by hand on the incumbent and mend it"
+    bare, by_hand = (
+        dataclasses.replace(policy, guardrails=()),
+        "run it by hand in a checkout of the incumbent, and mend the evaluator or what the contract says of it",
+    )
     for reading in readings:
         if why := fault(bare, None, reading):
-            raise CampaignError(f"metric not finite on the incumbent: {why}", by_hand)
+            raise CampaignError(f"no finite metric on the incumbent: {why}", by_hand)
         for rail in policy.guardrails:
             _refuse_rail(rail, reading)
         if why := fault(policy, None, reading):

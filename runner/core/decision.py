@@ -168,7 +168,7 @@ def _decided(trial: Trial, end: End) -> Decided:
         status=end.status,
         basis=end.basis or by_interval,
         reason=reasons.sentence(end, trial, seen),
-        effect=seen.effect,
+        effect=seen.effect if end.status in (Status.KEEP, Status.HELD) else seen.estimate,
         estimate=seen.estimate,
         interval=seen.interval,
         scale=trial.scale,

@@ -47,7 +47,8 @@ def crashed(trial: Trial) -> str:
 def _better(end: End, trial: Trial, seen: Figures) -> str:
     if trial.deterministic:
         return f"better by {_size(seen.estimate, trial.scale)}, {_step(trial)}, the same in every reading"
-    return f"better by {_effect(trial, seen)} {_after(trial)}; {_shown(trial.gain, 1 / trial.alpha)}"
+    size = _size(seen.effect, trial.scale) + _interval(trial, seen)
+    return f"better by {size} {_after(trial)}; {_shown(trial.gain, 1 / trial.alpha)}"
 
 
 def _harmless(end: End, trial: Trial, seen: Figures) -> str:
@@ -161,10 +162,14 @@ def _told(d: float, trial: Trial) -> str:
 
 
 def _effect(trial: Trial, seen: Figures) -> str:
-    """The size of the estimate with its interval; the interval's signs are turned where the sentence says worse."""
+    """The size of the estimate with its interval."""
+    return _size(seen.estimate, trial.scale) + _interval(trial, seen)
+
+
+def _interval(trial: Trial, seen: Figures) -> str:
+    """The signs are turned where the sentence says worse."""
     low, high = seen.interval if seen.estimate >= 0 else (-seen.interval[1], -seen.interval[0])
-    ends = f"{_number(low, trial.scale)} to {_number(high, trial.scale)}{_unit(trial.scale)}"
-    return f"{_size(seen.estimate, trial.scale)} (90 % interval {ends})"
+    return f" (90 % interval {_number(low, trial.scale)} to {_number(high, trial.scale)}{_unit(trial.scale)})"
 
 
 def _tendency(seen: Figures, trial: Trial) -> str:

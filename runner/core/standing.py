@@ -35,7 +35,7 @@ def gain(state: State) -> Gain | None:
     fresh = state.remeasured
     if fresh and fresh.incumbent == state.incumbent:
         return Gain(fresh.effect, fresh.interval, fresh.scale, True)
-    keeps = kept(state)
+    keeps = [record for record in kept(state) if record.segment >= state.comparable_from]
     if not keeps or not state.calibrated:
         return None
     noise = state.calibrated.primary

@@ -30,7 +30,7 @@ from runner.core.events import (
     Waited,
     Worked,
 )
-from runner.core.models import Basis, Declares, Oid, Status, TurnNo
+from runner.core.models import Basis, Declares, Direction, Oid, Scale, Status, TurnNo
 
 T = TypeVar("T")
 Kept = TypeVar("Kept", "State", "OpenTurn")
@@ -118,10 +118,13 @@ class State:
     keeps: int = 0
     improvements: int = 0
     pool: Pool | None = None
+    measure: tuple[str, Direction, Scale] | None = None
+    comparable_from: int = 0
     verdicts: int = 0
     verdicts_since_stop: int = 0
     crashes_in_row: int = 0
     agent_errors_in_row: int = 0
+    nothing_in_row: int = 0
     active_before: float = 0.0
     active_since_stop: float = 0.0
     waited: Waited | None = None
@@ -153,7 +156,7 @@ def step(state: State, entry: Entry) -> State:
             return _started(seen, state, entry, fact)
         case Stopped() as fact:
             return _with(
-                seen, stopped=fact, verdicts_since_stop=0, crashes_in_row=0, agent_errors_in_row=0,
+                seen, stopped=fact, verdicts_since_stop=0, crashes_in_row=0, agent_errors_in_row=0, nothing_in_row=0,
                 active_before=seen.active_before + fact.active_s, active_since_stop=0.0,
             )  # fmt: skip
         case Remeasured() as fact:
@@ -175,8 +178,9 @@ def step(state: State, entry: Entry) -> State:
 
 
 def _opened(state: State, entry: Entry, fact: CampaignOpened) -> State:
-    if state.opened is None:
-        return _with(state, opened=fact, origin=fact, opened_at=entry.at, incumbent=fact.incumbent)
+    """Until the first calibration nothing stands on the baseline, and a later opening may choose another."""
+    if state.row0 is None and not state.finished and state.current is None:
+        return _with(state, opened=fact, origin=fact, opened_at=state.opened_at or entry.at, incumbent=fact.incumbent, pairs=())
     return _with(state, opened=fact, calibrated=None, pairs=(), incumbent=fact.incumbent)
 
 
@@ -205,7 +209,10 @@ def _seconds(start: str, end: str) -> float:
 
 def _calibrated(state: State, entry: Entry, fact: Calibrated) -> State:
     row0 = state.row0 or _row0(state, entry, fact)
-    return _with(state, calibrated=fact, pairs=(), row0=row0, pool=None)
+    measure = (fact.primary.name, fact.primary.direction, fact.primary.scale)
+    other = state.measure is not None and state.measure != measure
+    since = fact.segment if other else state.comparable_from
+    return _with(state, calibrated=fact, pairs=(), row0=row0, pool=None, measure=measure, comparable_from=since)
 
 
 def _row0(state: State, entry: Entry, fact: Calibrated) -> Row0:
@@ -264,6 +271,7 @@ def _settled(state: State, entry: Entry, fact: Settled) -> State:
         verdicts_since_stop=state.verdicts_since_stop + counts,
         crashes_in_row=_in_row(state.crashes_in_row, status is Status.CRASH, counts),
         agent_errors_in_row=_in_row(state.agent_errors_in_row, status is Status.AGENT_ERROR, counts),
+        nothing_in_row=_in_row(state.nothing_in_row, status in (Status.NO_CHANGE, Status.DUPLICATE), counts),
     )
 
 

@@ -30,6 +30,8 @@ def _headline(state: State, about: About) -> str:
     better = f"`{shown(about.metric)}` ({about.direction} is better)"
     if row is None:
         return f"{better}: the baseline is not measured yet."
+    if state.origin and state.comparable_from > state.origin.segment:
+        return f"**{better}**: measured so since segment {state.comparable_from}, its keeps since: {_gain(state)}"
     if not keeps:
         return f"**{better}: {number(row.value)} at the baseline {short(row.commit)}; nothing better was kept.**"
     last = keeps[-1].decided.metric_value

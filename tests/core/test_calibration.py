@@ -154,14 +154,14 @@ RAIL = Policy("seconds", "lower", guardrails=(Guardrail("memory", "lower", Amoun
         (
             POLICY,
             [pair("invalid", 5.0)],
-            "metric not finite on the incumbent: evaluate.sh: invalid",
-            "run the evaluator by hand on the incumbent and mend it",
+            "no finite metric on the incumbent: evaluate.sh: invalid",
+            "run it by hand in a checkout of the incumbent, and mend the evaluator or what the contract says of it",
         ),
         (
             POLICY,
             [pair(5.0, math.inf)],
-            "metric not finite on the incumbent: seconds is inf",
-            "run the evaluator by hand on the incumbent and mend it",
+            "no finite metric on the incumbent: seconds is inf",
+            "run it by hand in a checkout of the incumbent, and mend the evaluator or what the contract says of it",
         ),
         (
             dataclasses.replace(POLICY, scale="ratio"),
@@ -227,7 +227,7 @@ RAIL = Policy("seconds", "lower", guardrails=(Guardrail("memory", "lower", Amoun
             RAIL,
             [pair(5, 5, 1, {"memory": math.inf}, {})],
             "guardrail memory has no finite value on the incumbent",
-            "run the evaluator by hand on the incumbent and mend it",
+            "run it by hand in a checkout of the incumbent, and mend the evaluator or what the contract says of it",
         ),
     ],
 )
