@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -152,3 +153,10 @@ def test_parameters_survive_the_way_to_the_child() -> None:
 def test_a_turn_whose_incumbent_is_unknown_tells_nothing() -> None:
     known, _ = space.trials(A, {"a": 5.0}, [turn(1, 0.1, {"a": 1.0}), turn(2, 0.1, {"a": 2.0}, incumbent=Oid("f" * 40))], "lower")
     assert [t.value is None for t in known] == [False, False, True]
+
+
+def test_a_held_gain_that_a_person_accepted_later_counts_and_carries_the_chain() -> None:
+    second = Oid("b" * 40)
+    held = replace(turn(1, 0.5, {"a": 1.0}, status=Status.HELD, basis=Basis.IMPLAUSIBLE_GAIN), kept=second)
+    known, _ = space.trials(A, {"a": 5.0}, [held, turn(2, 0.0, {"a": 2.0}, incumbent=second)], "lower")
+    assert [t.value for t in known] == [0.0, value(0.5), value(0.5)]
