@@ -7,7 +7,7 @@ from pathlib import PurePath
 from typing import cast
 
 from runner.core import parameters
-from runner.core.contract import Amount, WritablePath
+from runner.core.contract import Amount, Argv, WritablePath
 from runner.core.draft import Draft, Saying, covers, normal
 from runner.core.spelling import Path, shown
 from runner.core.surface import MEASUREMENT, reserved
@@ -134,10 +134,7 @@ def editable(d: Draft) -> Iterator[Saying]:
     """writable_paths against the repository, the experiment directory and git's own names."""
     repo, base = d.path("git_repo_path"), d.places.base
     closed = {base / name: "belongs to the measurement" for name in (PurePath(d.file).name, *MEASUREMENT)}
-    for key in ("evaluate", "evaluate_test", "screen"):
-        closed |= {
-            normal(base / argv[0]): "is a command of the measurement" for argv in [command(d, key)] if argv and "/" in argv[0]
-        }
+    closed |= {base / argv[0]: "is a command of the measurement" for argv in _measuring_commands(d) if "/" in argv[0]}
     start = d.path("current_winner", "settings_file")
     if start is not None and start not in d.settings_files():
         closed[start] = "is the starting settings, of which the worker edits a copy"
@@ -153,7 +150,13 @@ def editable(d: Draft) -> Iterator[Saying]:
             yield ("writable_paths", i), f"{file} has a name that tells git what to do: it may not be edited"
 
 
-def command(d: Draft, key: str) -> tuple[str, ...]:
+def _measuring_commands(d: Draft) -> Iterator[Argv]:
+    found = [command(d, key) for key in ("evaluate", "evaluate_test", "screen")]
+    found += [d.argv("setup", "run"), *(d.argv("guards", i, "run") for i, _ in d.entries("guards"))]
+    return (argv for argv in found if argv)
+
+
+def command(d: Draft, key: str) -> Argv:
     """The argv under commands, whether it stands there alone or in a table with its timeout."""
     return d.argv("commands", key) or d.argv("commands", key, "run")
 

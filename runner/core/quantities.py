@@ -63,6 +63,6 @@ def amount(value: object) -> Amount:
 
 
 def _number(value: object, expected: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not -1e300 < value < 1e300:
         raise ValueError(f"{expected}, found {shown(value)}")
     return float(value)

@@ -12,12 +12,17 @@ Path = tuple[str | int, ...]
 MEANT: Mapping[str, Json] = {
     **dict.fromkeys(("maximise", "maximize", "maximum", "max", "up", "high", "greater", "increase"), "higher"),
     **dict.fromkeys(("minimise", "minimize", "minimum", "min", "down", "low", "smaller", "decrease"), "lower"),
+    "integer": "int",
+    **dict.fromkeys(("number", "double", "real"), "float"),
+    "boolean": "bool",
+    **dict.fromkeys(("choice", "category", "enum"), "categorical"),
     "desc": "higher",
     "descending": "higher",
     "asc": "lower",
     "ascending": "lower",
     **dict.fromkeys(("off", "no", "none", "n"), False),
     **dict.fromkeys(("on", "yes", "y", "host"), True),
+    **dict.fromkeys(("claude-code", "claude_code", "anthropic"), "claude"),
     "relative": "ratio",
     "percent": "ratio",
     "absolute": "difference",
@@ -43,7 +48,12 @@ class Finding:
 def dotted(path: Path) -> str:
     """`('guards', 0, 'run')` as `guards[0].run`."""
     whole = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).removeprefix(".")
-    return whole if len(whole) <= 200 else f"{whole[:197]}..."
+    return oneline(whole if len(whole) <= 200 else f"{whole[:197]}...")
+
+
+def oneline(text: str) -> str:
+    """The text with what a terminal would act on written out (a line feed as `\\n`)."""
+    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
 
 
 def shown(value: object) -> str:

@@ -57,8 +57,8 @@ class Surface:
         return None if covering else "is outside writable_paths"
 
     def _covering(self, parts: Parts) -> tuple[Parts, ...]:
-        """The writable paths that the path is or lies below."""
-        heads = {parts[:n] for n in range(len(parts) + 1)} & self.trees
+        """The writable paths that the path is or lies below; a tree's own name is not in it (a link could take its place)."""
+        heads = {parts[:n] for n in range(len(parts))} & self.trees
         return (*heads, *([parts] if parts in self.files else []))
 
 
@@ -114,7 +114,8 @@ def surface_of(contract: Contract, root: PurePath, is_directory: Callable[[PureP
 
 def measurement_files(contract: Contract) -> tuple[PurePath, ...]:
     """The files that say what is measured and how: the contract, the prompts, the commands, the starting settings."""
-    commands = (contract.evaluate, contract.evaluate_test, contract.screen)
+    setup = contract.setup.run if contract.setup else ()
+    commands = (contract.evaluate, contract.evaluate_test, contract.screen, setup, *(guard.run for guard in contract.guards))
     programs = [contract.directory / argv[0] for argv in commands if argv and "/" in argv[0]]
     start = [contract.settings_file] if contract.settings_file else []
     names = (PurePath(contract.file).name, *MEASUREMENT)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from runner.core.events import Json
-from runner.core.spelling import Finding, Path, dotted
+from runner.core.spelling import Finding, Path, dotted, oneline, shown
 
 if TYPE_CHECKING:
     from ruamel.yaml.nodes import MappingNode, Node
@@ -42,7 +42,7 @@ def read(text: str) -> Document:
     reader = _Reader({}, [], [0])
     value = reader.value(node, (), ()) if node is not None else None
     if not isinstance(value, dict):
-        found = "nothing" if value is None else "a list" if isinstance(value, list) else f"'{value}'"
+        found = shown(value)
         top = Finding(None, (), f"expected keys and values such as 'version: 1', found {found}")
         return Document(None, {}, (*reader.findings, top))
     return Document(value, reader.lines, tuple(reader.findings))
@@ -67,7 +67,6 @@ def _compose(text: str) -> "Node | Finding | None":
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
     yaml = YAML(typ="safe", pure=True)
-    yaml.max_depth = DEEPEST
     yaml.composer.warn_double_anchors = False
     try:
         node: Node | None = yaml.compose(text)
@@ -87,13 +86,11 @@ def _syntax(text: str, problem: str | None, mark: object, context: str | None) -
     written = text.splitlines()[line : line + 1] if line is not None else []
     if context == "expected a single document in the stream":
         said = "expected one document, found a second one after '---': keep one"
-    elif said.startswith("maximum depth"):
-        said = f"expected at most {DEEPEST} levels, found more"
     elif "\\t" in said or re.match(r" *\t", "".join(written)):
         said = "this line is indented with a tab; YAML allows spaces only"
     else:
         said = f"not YAML: {said}" + (f" ({context})" if context else "")
-    return Finding(None if line is None else line + 1, (), said)
+    return Finding(None if line is None else line + 1, (), oneline(said))
 
 
 def _odd_character(text: str, character: object, position: int) -> Finding:
@@ -121,6 +118,8 @@ class _Reader:
         self.seen[0] += 1
         if id(node) in around:
             return self._odd(node, path, "this alias stands inside its own anchor: write the value out")
+        if len(around) >= DEEPEST:
+            return self._odd(node, path, f"expected at most {DEEPEST} levels, found more")
         if self.seen[0] > MOST_VALUES:
             if self.seen[0] == MOST_VALUES + 1:
                 self._odd(node, path, f"expected at most {MOST_VALUES} values, found more (aliases count each time)")
@@ -180,12 +179,12 @@ class _Reader:
 
 
 def _tag(node: "Node") -> str:
-    return f"{node.tag}".replace("tag:yaml.org,2002:", "!!")
+    return oneline(f"{node.tag}".replace("tag:yaml.org,2002:", "!!"))
 
 
 def _bool(text: str) -> bool:
     if text.lower() not in ("true", "false"):
-        raise _Unclear(f"expected true or false, found '{text}'")
+        raise _Unclear(f"expected true or false, found {shown(text)}")
     return text.lower() == "true"
 
 
@@ -194,14 +193,14 @@ def _int(text: str) -> int:
         bare = text.replace("_", "").lstrip("+-0") or "0"
         raise _Unclear(f"'{text}' with a leading zero is read in two ways: write {bare}, or '{text}' in quotes for text")
     if not INTEGER.fullmatch(text) or len(text) > 40:
-        raise _Unclear(f"expected a number such as 900 or 2_000_000, found '{text[:60]}'")
+        raise _Unclear(f"expected a number such as 900 or 2_000_000, found {shown(text)}")
     return int(text, 0)
 
 
 def _float(text: str) -> float:
     number = float(text.replace("_", "")) if FLOAT.fullmatch(text) else math.nan
     if not math.isfinite(number):
-        raise _Unclear(f"expected a finite number such as 0.5 or 1e-3, found '{text[:60]}'")
+        raise _Unclear(f"expected a finite number such as 0.5 or 1e-3, found {shown(text)}")
     return number
 
 
