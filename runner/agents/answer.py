@@ -84,15 +84,24 @@ def _last(output: Output) -> list[str]:
 
 
 def _said(back: Returned) -> WorkerTurn | Problem | None:
-    """The worker's words: from its answer file, else what was known beforehand."""
+    """The worker's words: from its answer file, else what was known beforehand, else its output where that is an answer."""
     if back.answer is None:
-        return back.launch.answer
+        return back.launch.answer or _final(back)
     if len(back.answer) > 4 * LONGEST_ANSWER:
         return Problem(f"it has {len(back.answer)} bytes")
     try:
         return worker_turn(back.answer.decode(), back.schema)
     except UnicodeDecodeError as error:
         return Problem(f"byte {error.start + 1} is not UTF-8")
+
+
+def _final(back: Returned) -> WorkerTurn | None:
+    """A structured final answer on standard output: its last line or all of it; anything else there is just talk."""
+    said = [line for line in lines(back.ended.stdout) if line.strip()]
+    if '"hypothesis"' not in "".join(said):
+        return None
+    turns = (worker_turn(text, back.schema) for text in (said[-1], "\n".join(said)))
+    return next((turn for turn in turns if isinstance(turn, WorkerTurn)), None)
 
 
 def _message(turn: WorkerTurn | None, back: Returned) -> str:

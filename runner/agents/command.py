@@ -24,7 +24,7 @@ def prepare(task: Task) -> Launch:
 
 
 def _with_program(command: tuple[str, ...], directory: Path, path: str) -> tuple[tuple[str, ...], Path | None]:
-    """The command with its program file by absolute path: the first word, or behind an interpreter the first without a dash."""
+    """The command with its program file by absolute path: the first word, or behind an interpreter the first that is one."""
     first = command[0]
     program = directory / first
     if first != RESEARCH_PYTHON and ("/" in first or program.is_file()):
@@ -32,8 +32,8 @@ def _with_program(command: tuple[str, ...], directory: Path, path: str) -> tuple
         return (str(program), *command[1:]), program
     if first != RESEARCH_PYTHON and shutil.which(first, path=path) is None:
         raise ContractError(f"worker.command: {first} is neither beside the contract nor on PATH", "install it, or give its path")
-    script = next((i for i, word in enumerate(command) if i and not word.startswith("-")), None)
-    if script is None or not (directory / command[script]).is_file():
+    script = next((i for i, word in enumerate(command) if i and (directory / word).is_file()), None)
+    if script is None:
         return command, None
     _check_line_ends(command[script], _head(directory / command[script]))
     program = directory / command[script]

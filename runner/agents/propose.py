@@ -165,7 +165,7 @@ def _answer(
 ) -> dict[str, Json]:
     import optuna
 
-    heads = [f"{name} to {json.dumps(after, ensure_ascii=False)}" for name, _, after in changes]
+    heads = [f"{name} to {_shown(after)}" for name, _, after in changes]
     subject = f"Set {', '.join(heads)}"
     if len(subject) > 72:
         subject = f"Set {heads[0]}" + (f" and {len(heads) - 1} more" if len(heads) > 1 else "")
@@ -184,4 +184,4 @@ def _answer(
 
 
 def _shown(value: Json) -> str:
-    return value if isinstance(value, str) else json.dumps(value)
+    return value if isinstance(value, str) and value.strip() else json.dumps(value)

@@ -113,11 +113,14 @@ def _children(node: "Node") -> Iterator[tuple[str, "Node"]]:
         yield from ((str(i), child) for i, child in enumerate(node.value))
 
 
-def _leaves(node: "Node", above: str = "", depth: int = 0) -> Iterator[str]:
-    for key, child in _children(node) if depth < 50 else ():
+def _leaves(node: "Node", above: str = "") -> Iterator[str]:
+    """The dotted path of every value; what an alias repeats is left out."""
+    for key, child in _children(node):
         path = f"{above}.{key}" if above else key
+        if child.anchor:
+            continue
         if any(True for _ in _children(child)):
-            yield from _leaves(child, path, depth + 1)
+            yield from _leaves(child, path)
         else:
             yield path
 

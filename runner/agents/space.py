@@ -221,7 +221,7 @@ def trials(
     for record in records:
         if record.decided is None or record.decided.status in UNTRIED:
             continue
-        gain = _gain(record.decided, direction, scale)
+        gain = _gain(record.decided, record.kept is not None, direction, scale)
         value = None if gain is None or record.incumbent not in worth else worth[record.incumbent] + gain
         if record.kept is not None and value is not None:
             worth[record.kept] = value
@@ -255,12 +255,12 @@ def _fits(p: Parameter, value: Json) -> bool:
     return code == value
 
 
-def _gain(decided: Decided, direction: Direction, scale: Scale | None) -> float | None:
-    """The turn's effect as a summand; None where there is none that counts."""
-    kept = decided.status is Status.KEEP
+def _gain(decided: Decided, kept: bool, direction: Direction, scale: Scale | None) -> float | None:
+    """The turn's effect as a summand; None where there is none that counts. What was kept counts whatever it was first (held)."""
     effect = decided.effect if kept else decided.estimate
     effect = effect if effect is not None else decided.estimate if kept else decided.effect
-    if decided.status not in MEASURED or decided.basis is Basis.GUARDRAIL_REGRESSION or effect is None or decided.scale != scale:
+    counts = kept or (decided.status in MEASURED and decided.basis is not Basis.GUARDRAIL_REGRESSION)
+    if not counts or effect is None or decided.scale != scale:
         return None
     if scale == "difference":
         return effect

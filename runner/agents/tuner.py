@@ -40,6 +40,7 @@ def prepare(task: Task) -> Launch | Exhausted:
     }
     return Launch(
         argv=(task.python, "-I", "-c", BOOT, str(PACKAGE.parent), f"{task.input_dir}/tuner.json"),
+        env={"OPENBLAS_NUM_THREADS": "1"},
         files={"tuner.json": json.dumps(order, allow_nan=False).encode()},
         read_only=(PurePath(PACKAGE),),
         usage=Usage(tokens=0, cost_usd=0.0),

@@ -126,6 +126,21 @@ def test_what_is_known_beforehand_serves_where_the_agent_wrote_nothing() -> None
     assert answer.read(back(End())).usage == Usage(None, None)
 
 
+@pytest.mark.parametrize(
+    "stdout",
+    [json.dumps(SAID), "thinking {about} it\n" + json.dumps(SAID) + "\n\n", "Done:\n" + json.dumps(SAID, indent=2) + "\n"],
+)
+def test_a_final_answer_on_standard_output_serves_where_no_file_was_written(stdout: str) -> None:
+    got = answer.read(back(End(stdout=Said(stdout.encode()))))
+    assert got.turn is not None
+    assert (got.outcome, got.turn.approach) == (Outcome.OK, "caching")
+
+
+def test_talk_on_standard_output_is_no_bad_answer() -> None:
+    got = answer.read(back(End(stdout=Said(b'I wrote {"hypothesis": 7} somewhere\n'))))
+    assert (got.outcome, got.reason, got.turn) == (Outcome.OK, "", None)
+
+
 def test_a_hypothesis_stands_in_for_a_missing_commit_message() -> None:
     assert answer.read(back(End(), said=json.dumps(SAID).encode())).message == "Caching helps"
 

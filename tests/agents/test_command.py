@@ -51,6 +51,7 @@ def test_the_program_lies_beside_the_contract_and_reads_the_prompt(tmp_path: Pat
         (("agent.sh", "x"), ("{dir}/agent.sh", "x"), True),
         (("sh", "agent.sh", "agent.sh"), ("sh", "{dir}/agent.sh", "agent.sh"), True),
         (("$RESEARCH_PYTHON", "-u", "agent.sh"), (sys.executable, "-u", "{dir}/agent.sh"), True),
+        (("env", "-u", "X", "sh", "./agent.sh"), ("env", "-u", "X", "sh", "{dir}/agent.sh"), True),
         (("sh", "-c", "echo $RESEARCH_PYTHON"), ("sh", "-c", "echo $RESEARCH_PYTHON"), False),
         (("true",), ("true",), False),
     ],

@@ -77,6 +77,7 @@ def test_values_are_read_with_their_plain_types() -> None:
         ("s.yaml", FILE, "cfr", "s.yaml: cfr is not a single value\n  a parameter has to name a number, a word or true/false"),
         ("s.yaml", FILE, "empty", "s.yaml: empty has no value\n  write one there (null where none is meant)"),
         ("s.yaml", "a: &x 1\nb: *x\n", "b", "s.yaml: b carries the anchor &x\n  write the value out where it is tuned"),
+        ("s.yaml", "a: &x [*x, *x]\nbee: 1\n", "be", "s.yaml: there is no be\n  the nearest is bee"),
         ("s.yaml", "a: 1\na: 2\n", "a", "s.yaml: a stands there 2 times\n  remove all but one"),
         ("s.yaml", "", "a", "s.yaml: the settings file is empty\n  write the starting settings into it"),
         (

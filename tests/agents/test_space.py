@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -222,3 +223,10 @@ def test_earlier_turns_are_read_by_their_active_parameters() -> None:
     known, notes = space.trials(TIED, {"mode": "plain", "cache": True, "size": 1, "depth": 1}, records, "lower")
     assert [t.point for t in known] == [{"mode": 0}, {"mode": 0}, {"mode": 1, "cache": 0, "depth": 4}]
     assert notes == ["1 earlier turns do not fit the declared parameters"]
+
+
+def test_a_held_gain_that_a_person_accepted_later_counts_and_carries_the_chain() -> None:
+    second = Oid("b" * 40)
+    held = replace(turn(1, 0.5, {"a": 1.0}, status=Status.HELD, basis=Basis.IMPLAUSIBLE_GAIN), kept=second)
+    known, _ = space.trials(A, {"a": 5.0}, [held, turn(2, 0.0, {"a": 2.0}, incumbent=second)], "lower")
+    assert [t.value for t in known] == [0.0, value(0.5), value(0.5)]

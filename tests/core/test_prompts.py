@@ -100,8 +100,8 @@ def test_the_prompt_holds_what_the_worker_needs() -> None:
         "## Notes from the person who runs this\n\nLook at the hash table.\n",
         "## What the runner has learned\n\n## What worked\n- nothing\n",
         "## The campaign so far\n\nThis is the first turn.\n",
-        "Do not run the evaluation.",
-        "You have 15 minutes.",
+        "Never run the evaluation",
+        "Your time ends after 15 min,",
     ):
         assert piece in prompt
 
