@@ -247,7 +247,7 @@ def test_only_the_active_values_are_written_and_told(tmp_path: Path) -> None:
     played = play(tuner.prepare(task(TIED, records, start)), tmp_path, start)
     assert played.settings == SETTINGS  # the delay stays at 10, outside its range
     assert played.answer["parameters"] == {"update": "alternating"}
-    assert played.answer["commit_message"] == 'Set update to "alternating"'
+    assert played.answer["commit_message"] == "Set update to alternating"
 
 
 def test_tpe_learns_within_a_condition(tmp_path: Path) -> None:
