@@ -86,3 +86,39 @@ def test_the_installed_runner_is_not_the_clones(python: Path, tmp_path: Path) ->
 @pytest.mark.skipif(importlib.util.find_spec("runner.cli") is None, reason="runner/cli.py is not written yet")
 def test_the_installed_command_helps_outside_the_clone(python: Path, tmp_path: Path) -> None:
     assert "usage" in run(python.parent / "research", "--help", cwd=tmp_path).lower()
+
+
+# --- as a user installs it ----------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def command(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The `research` of an environment that holds nothing but the wheel and what it asks for."""
+    home = tmp_path_factory.mktemp("user")
+    run(sys.executable, "-m", "venv", home, cwd=home)
+    done = subprocess.run(
+        [home / "bin/python", "-m", "pip", "install", "--quiet", "--only-binary", ":all:", wheel],
+        cwd=home, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if done.returncode:
+        pytest.skip(f"no package index: {done.stderr.strip().splitlines()[-1]}")
+    return home / "bin/research"
+
+
+@pytest.mark.parametrize(("name", "statuses"), [("leduc_settings_tuning", ["keep", "keep"]), ("text_stats_speed", ["keep"])])
+def test_a_shipped_experiment_runs_from_the_wheel_in_an_empty_home(
+    name: str, statuses: list[str], command: Path, tmp_path: Path
+) -> None:
+    repo, home = tmp_path / "repo", tmp_path / "home"
+    home.mkdir()
+    for path in filter(None, run("git", "ls-files", "-z", f"experiments/{name}", cwd=ROOT).split("\0")):
+        (repo / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(ROOT / path, repo / path)
+    for words in (["init", "-q"], ["add", "-A"], ["-c", "user.name=A", "-c", "user.email=a@b", "commit", "-q", "-m", "x"]):
+        run("git", *words, cwd=repo)
+    environment = {"HOME": str(home), "PATH": "/usr/bin:/bin"}
+    argv = [command, f"experiments/{name}", "--max-turns", str(len(statuses))]
+    done = subprocess.run(argv, cwd=repo, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    table = (repo / "experiments" / name / "results.tsv").read_text(encoding="utf-8").splitlines()[2:]
+    assert [row.split("\t")[4] for row in table] == statuses
