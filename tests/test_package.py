@@ -117,7 +117,7 @@ def test_a_shipped_experiment_runs_from_the_wheel_in_an_empty_home(
     for words in (["init", "-q"], ["add", "-A"], ["-c", "user.name=A", "-c", "user.email=a@b", "commit", "-q", "-m", "x"]):
         run("git", *words, cwd=repo)
     environment = {"HOME": str(home), "PATH": "/usr/bin:/bin"}
-    argv = [command, f"experiments/{name}", "--max-turns", str(len(statuses))]
+    argv: list[str | Path] = [command, f"experiments/{name}", "--max-turns", str(len(statuses))]
     done = subprocess.run(argv, cwd=repo, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     table = (repo / "experiments" / name / "results.tsv").read_text(encoding="utf-8").splitlines()[2:]
