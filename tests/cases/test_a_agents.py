@@ -188,7 +188,7 @@ def test_an_interrupted_run_leaves_nothing_and_goes_on(make: Make) -> None:
     time.sleep(0.3)
     run.send_signal(signal.SIGINT)
     _, error = run.communicate(timeout=30)
-    assert (run.returncode, error) == (130, b"")
+    assert (run.returncode, error) == (130, b"stopping after this step; once more stops now\n")
     assert survivors(f"sleep {marker}") == []
     assert scene.statuses == [], "an agent that a person stopped has no verdict"
     worker(scene, SHORTER)

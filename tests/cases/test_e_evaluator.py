@@ -211,7 +211,7 @@ def test_a_tree_is_measured_as_committed_whatever_autocrlf_makes_of_the_persons(
 
 
 def test_an_evaluator_that_only_the_persons_autocrlf_gave_crlf_is_named_on_the_incumbent(make: Make) -> None:
-    scene = checked_out_with_crlf(make, "* text\n")
+    scene = checked_out_with_crlf(make, "* text\nworker.sh -text\n")
     assert b"\r\n" in (scene.experiment / "evaluate.sh").read_bytes()
     with pytest.raises(CampaignError, match="CRLF"):
         scene.play()

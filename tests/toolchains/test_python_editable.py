@@ -29,22 +29,23 @@ FINDER = (
 )
 
 
-def venv(place: Path) -> Path:
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", "--system-site-packages", str(place)], check=True)
+def venv(place: Path, *, pip: bool = False) -> Path:
+    words = ["--system-site-packages", str(place)]
+    subprocess.run([sys.executable, "-m", "venv", *([] if pip else ["--without-pip"]), *words], check=True)
     (site,) = place.glob("lib/python*/site-packages")
     return site
 
 
 def installed(scene: Scene, how: str) -> Path:
     """A virtual environment in the person's checkout, with the project installed for editing in one of the usual ways."""
-    site = venv(scene.repo / ".venv")
+    site = venv(scene.repo / ".venv", pip=how == "pip")
     if how == "pip":
         found = importlib.util.find_spec("setuptools")
         if found is None or found.origin is None:
             pytest.skip("setuptools is not in this interpreter: pip has nothing to build with")
         env = {**os.environ, "PYTHONPATH": str(Path(found.origin).parents[1])}
         words = ["install", "-q", "--no-build-isolation", "--no-deps", "--no-index", "--disable-pip-version-check", "-e"]
-        command = [sys.executable, "-m", "pip", "--python", str(scene.repo / ".venv"), *words, str(scene.repo)]
+        command = [str(scene.repo / ".venv/bin/python"), "-m", "pip", *words, str(scene.repo)]
         done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
     elif how == "pth":
