@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from runner.bench import Bench, limits
+from runner.bench import Bench, below, limits
 from runner.core.contract import Argv
 from runner.core.models import Oid
 from runner.repo import discard, made, verify
@@ -59,8 +59,10 @@ def links(bench: Bench) -> tuple[Mount, ...]:
 
 
 def declared(bench: Bench) -> tuple[Mount, ...]:
-    """What the contract shows to every child at its own place (`sandbox.mounts`)."""
-    return tuple(Mount(Path(mount.path), Path(mount.path), mount.mode) for mount in bench.contract.sandbox.mounts)
+    """What the contract shows to every child at its own place: `sandbox.mounts`, and a project_root outside the repository."""
+    root = Path(bench.contract.project_root)
+    outside = () if below(root, bench.root) is not None else (Mount(root, root),)
+    return (*outside, *(Mount(Path(mount.path), Path(mount.path), mount.mode) for mount in bench.contract.sandbox.mounts))
 
 
 def persons(bench: Bench) -> tuple[Path, ...]:
