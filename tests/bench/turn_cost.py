@@ -49,11 +49,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--files", type=int, default=1000)
     parser.add_argument("--turns", type=int, default=20)
+    parser.add_argument("--all-keeps", action="store_true", help="the worst case: every turn makes a new incumbent")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         os.environ["XDG_STATE_HOME"] = f"{scratch}/state"
         files: dict[str, str | bytes] = {f"lib/d{n // 50}/f{n}.txt": f"file {n}\n" * 40 for n in range(asked.files)}
-        files["exp/worker.sh"] = WORKER
+        files["exp/worker.sh"] = playground.SHORTEN if asked.all_keeps else WORKER
         files["src/a.txt"] = "x" * (10 * asked.turns + 100)
         scene = playground.make(Path(scratch), files)
         code, _ = scene.play(asked.turns)

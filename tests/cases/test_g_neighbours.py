@@ -1,9 +1,11 @@
 """A project beside its repository, and experiments beside each other."""
 
+import tempfile
 from pathlib import Path
 
 import pytest
 
+from tests import playground
 from tests.cases.conftest import Make
 from tests.playground import CONTRACT, Scene
 
@@ -39,3 +41,12 @@ def test_two_experiments_of_one_repository_keep_apart(make: Make, monkeypatch: p
     assert [len(tips[name]) for name in ("scene", "second")] == [2, 2]
     assert not set(tips["scene"]) & set(tips["second"])
     assert first.git("status", "--porcelain") == ""
+
+
+def test_a_repository_below_var_tmp_is_measured_like_any_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Inside, /var/tmp is a folder of its own: the person's path has to be made in it."""
+    with tempfile.TemporaryDirectory(dir="/var/tmp", prefix="research-test-") as folder:
+        scene = playground.make(Path(folder))
+        monkeypatch.setenv("XDG_STATE_HOME", str(scene.state_home))
+        assert scene.play(1)[0] == 0
+        assert scene.statuses == ["keep"]
